@@ -1,0 +1,75 @@
+"""Values that pass from drafts to sessions at the moment a draft becomes a session.
+
+They live on the base floor because neither side imports the other: ``drafts`` declares the session
+gateway as a Protocol over these types, ``runtime/sessions`` implements it, ``app/compose.py`` joins them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Literal, TypeAlias
+
+from runtime.base.canonical import JsonValue
+
+JsonObject: TypeAlias = Mapping[str, JsonValue]
+Scope = Literal["project", "global"]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a conversation belongs. ``root`` is an absolute folder, or empty for the global workspace."""
+
+    workspace_id: str
+    scope: Scope
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """The identities of one operation (spec/drafts.md section 6, step 5), chosen before the first try.
+
+    ``settings`` are the frozen ones: ``model`` is the resolved strict model reference
+    (``local:smollm2-135m``, ``<server id>:<model>``, ``scripted:demo``).
+    """
+
+    operation_id: str
+    session_id: str
+    topic_id: str
+    submission_id: str
+    place: Place
+    settings: JsonObject
+    title_hint: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Submission:
+    """What is handed to admission. ``payload`` is the expanded execution payload: ``{"text": str, …}``."""
+
+    submission_id: str
+    session_id: str
+    fingerprint: str
+    payload: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Durable proof that a submission was admitted (spec/sessions.md section 2)."""
+
+    submission_id: str
+    session_id: str
+    turn_id: str
+    fingerprint: str
+    accepted_at: int
+
+
+class SessionPresence(StrEnum):
+    """What a session id stands for right now."""
+
+    ABSENT = "absent"
+    UNBOUND = "unbound"
+    OPEN = "open"
+    ARCHIVED = "archived"
+    TRASHED = "trashed"
+    ERASED = "erased"

@@ -1,0 +1,76 @@
+"""Advisory file locks: no heartbeat, no expiry; the system frees them with the process.
+
+A second process can therefore never declare a live worker interrupted (spec/drafts.md, "Leases").
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import filelock
+
+from runtime.base.clock import Clock
+from runtime.base.errors import EnvironmentFault
+
+Kind = Literal["worker", "publication", "request", "owner"]
+_POLL_SECONDS = 0.02
+
+
+@dataclass(slots=True)
+class Lease:
+    """A held lease. ``release`` is harmless when repeated."""
+
+    kind: Kind
+    _lock: filelock.BaseFileLock
+
+    def release(self) -> None:
+        self._lock.release()
+
+
+class LeaseBook:
+    """Takes leases below one folder; file names are hashes of the resolved identity."""
+
+    def __init__(self, folder: Path, clock: Clock) -> None:
+        self._folder = folder
+        self._clock = clock
+
+    def try_acquire(self, kind: Kind, *identity: str) -> Lease | None:
+        """The lease, or None while anyone (this process included) holds it.
+
+        Raises :class:`EnvironmentFault` ``lease_unavailable`` if the lock file cannot be used.
+        """
+        lock = filelock.FileLock(os.fspath(self._path(kind, identity)), mode=0o600, thread_local=False)
+        try:
+            lock.acquire(timeout=0)
+        except filelock.Timeout:
+            return None
+        except OSError as error:
+            raise EnvironmentFault("lease_unavailable", str(error), errno=error.errno) from error
+        return Lease(kind, lock)
+
+    async def acquire(self, kind: Kind, *identity: str, seconds: float) -> Lease | None:
+        """Wait up to ``seconds`` for the lease; None if it is still held then."""
+        deadline = self._clock.monotonic() + seconds
+        while True:
+            lease = self.try_acquire(kind, *identity)
+            if lease is not None or self._clock.monotonic() >= deadline:
+                return lease
+            await self._clock.sleep(_POLL_SECONDS)
+
+    def is_held(self, kind: Kind, *identity: str) -> bool:
+        """Whether a live process holds the lease right now."""
+        if not self._path(kind, identity).exists():
+            return False
+        lease = self.try_acquire(kind, *identity)
+        if lease is None:
+            return True
+        lease.release()
+        return False
+
+    def _path(self, kind: Kind, identity: tuple[str, ...]) -> Path:
+        name = hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
+        return self._folder / f"{kind}-{name}.lock"
