@@ -33,8 +33,13 @@ def settings_object(settings: DraftSettings) -> JsonObject:
 
 
 def dump(value: JsonObject) -> str:
-    """Compact JSON text for a column. ASCII, so that even a lone surrogate that was typed survives."""
-    return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    """Compact JSON text for a column; falls back to ASCII escapes so that even a lone surrogate survives."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value, ensure_ascii=True, separators=(",", ":"))
+    return text
 
 
 def load(text: str) -> dict[str, JsonValue]:

@@ -18,10 +18,10 @@ class Fault(Exception):
     (counts, phases, model names), never text, titles, credentials or paths outside the data folder.
     """
 
-    def __init__(self, code: str, message: str = "", **detail: str | int | float | bool | None) -> None:
+    def __init__(self, code: str, message: str = "", **detail: str | float | bool | None) -> None:
         super().__init__(message or code)
         self.code = code
-        self.detail: Mapping[str, str | int | float | bool | None] = MappingProxyType(detail)
+        self.detail: Mapping[str, str | float | bool | None] = MappingProxyType(detail)
 
 
 class EnvironmentFault(Fault):
