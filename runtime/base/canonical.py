@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import rfc8785
 
-JsonValue: TypeAlias = "None | bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue]"
+JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
 
 
 def canonical_json(value: JsonValue) -> bytes:

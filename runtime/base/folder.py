@@ -68,8 +68,15 @@ class DataFolder:
         """
         try:
             self.root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            for folder in (self.drafts_database.parent, self.draft_journal, self.leases, self.blobs,
-                           self.models, self.logs, self.crash):
+            for folder in (
+                self.drafts_database.parent,
+                self.draft_journal,
+                self.leases,
+                self.blobs,
+                self.models,
+                self.logs,
+                self.crash,
+            ):
                 folder.mkdir(mode=0o700, exist_ok=True)
         except OSError as error:
             raise EnvironmentFault("data_folder_unusable", str(error), errno=error.errno) from error

@@ -35,5 +35,5 @@ class Subscribers(Generic[Event]):
         for callback in list(self._callbacks.values()):
             try:
                 callback(event)
-            except Exception as error:  # the dispatcher: one listener must not silence the others
+            except Exception as error:  # noqa: BLE001 - the dispatcher: one listener must not silence the others
                 self._on_error(error)

@@ -40,7 +40,7 @@ class Database:
         Raises :class:`EnvironmentFault`: ``future_schema``, ``unsupported_schema``, ``database_damaged``,
         ``database_locked``, ``disk_full``, ``read_only``, ``cannot_open``. A refused file is byte-identical.
         """
-        apsw.async_controller.set(apsw.aio.AsyncIO)
+        apsw.async_controller.set(apsw.aio.AsyncIO)  # type: ignore[arg-type]  # the stub wants an instance
         await prepare_file(path, schema, vfs=vfs)
         try:
             connection: Any = await apsw.Connection.as_async(os.fspath(path), vfs=vfs)

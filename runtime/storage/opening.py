@@ -6,6 +6,7 @@ unknown file is refused and stays byte-identical (spec/drafts.md section 3).
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -45,10 +46,9 @@ async def _found_version(path: Path, schema: Schema, vfs: str | None) -> int:
     """0 for a file that is to be created; raises for one that must not be touched."""
     if not path.exists() or path.stat().st_size == 0:
         return 0
-    for _attempt in range(2):  # another process may be creating the file right now: look once more
+    version, tables = await _with(path, vfs, apsw.SQLITE_OPEN_READONLY, _look)
+    if version == 0 and tables:  # another process may be creating the file right now: look once more
         version, tables = await _with(path, vfs, apsw.SQLITE_OPEN_READONLY, _look)
-        if version or not tables:
-            break
     if version > schema.version:
         raise EnvironmentFault("future_schema", found=version, known=schema.version, store=schema.name)
     if version == 0 and tables:
@@ -101,10 +101,8 @@ def _back_up(connection: apsw.Connection, path: Path, version: int) -> None:
         os.chmod(temporary, 0o600)
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
-        try:
+        with contextlib.suppress(FileExistsError):  # another process published the same backup first
             os.link(temporary, target)
-        except FileExistsError:
-            pass  # another process published the same backup first
     finally:
         temporary.unlink(missing_ok=True)
 
