@@ -1,0 +1,147 @@
+"""What the banner above the composer says: one sentence and its actions for each phase and recovery row.
+
+No Qt. The rows are those of spec/drafts.md section 6 ("Phases", "Recovery at startup"): a banner says which of
+them it is, what is safe, and offers only what that phase allows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from app.sentences import NO_DETAIL, Detail, sentence
+from drafts.phases import Phase
+
+Tone: TypeAlias = Literal["info", "warn", "danger"]
+Report: TypeAlias = Literal["", "archived", "trashed", "erased"]
+
+
+@dataclass(frozen=True, slots=True)
+class BannerAction:
+    """One button: ``id`` is what the banner's signal carries. At most one action of a banner is primary."""
+
+    id: str
+    label: str
+    primary: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class BannerText:
+    """A banner: ``title`` is what happened, ``text`` what is safe. ``busy`` shows that work is going on."""
+
+    title: str
+    text: str
+    tone: Tone
+    actions: tuple[BannerAction, ...] = ()
+    busy: bool = False
+
+
+CONTINUE = BannerAction("continue", "Continue", primary=True)
+RETRY = BannerAction("continue", "Try again", primary=True)
+CHECK_AGAIN = BannerAction("check_again", "Check again", primary=True)
+SEND_AS_NEW = BannerAction("send_as_new", "Send as new…")
+KEEP_AS_DRAFT = BannerAction("keep_as_draft", "Keep as draft")
+KEEP_INTERRUPTED = BannerAction("cancel", "Keep as draft")
+CANCEL = BannerAction("cancel", "Cancel")
+SEND = BannerAction("send", "Send", primary=True)
+NEW_CONVERSATION = BannerAction("new_conversation", "Use in a new conversation", primary=True)
+SAVE_COPY = BannerAction("save_copy", "Save a copy as file…")
+
+_WORKING = {
+    Phase.RESERVED: BannerText("Preparing to send…", "The text is saved. Nothing has been sent yet.", "info",
+                               (CANCEL,), busy=True),
+    Phase.STARTING: BannerText("Starting the model…", "The text is saved. Nothing has been sent yet.", "info",
+                               (CANCEL,), busy=True),
+    Phase.DISPATCHING: BannerText("Sending…", "The text is saved. It is handed over once.", "info",
+                                  (CANCEL,), busy=True),
+    Phase.DISPATCHING_SHELL: BannerText("Starting the command…", "The text is saved. It is handed over once.",
+                                        "info", (CANCEL,), busy=True),
+    Phase.CANCEL_REQUESTED: BannerText("Cancelling…", "The text is saved. This page says what happened as soon as "
+                                       "it is known.", "info", busy=True),
+}
+
+_SETTLED = {
+    Phase.RESUME_REQUIRED: BannerText("You were interrupted before this was sent.",
+                                      "The text below is exactly what you had. Nothing has been dispatched.",
+                                      "info", (CONTINUE, KEEP_INTERRUPTED)),
+    Phase.DISPATCH_UNKNOWN: BannerText("It is not known whether this was sent.",
+                                       "The text is safe. It is not sent again by itself.",
+                                       "warn", (CHECK_AGAIN, SEND_AS_NEW, KEEP_AS_DRAFT)),
+    Phase.CANCELLED: BannerText("Sending was cancelled.", "Nothing was sent. The text can be changed again.", "info"),
+    Phase.ABANDONED: BannerText("This is a draft again.",
+                                "It is still not known whether the earlier send arrived. If it did, it appears "
+                                "as a conversation.", "info"),
+}
+
+_LIFECYCLE: Mapping[Report, str] = MappingProxyType({
+    "archived": "was archived",
+    "trashed": "was moved to the trash",
+    "erased": "was erased",
+})
+
+
+def recovery_banner(
+    phase: Phase | str | None, error_code: str = "", report: Report = "", detail: Detail = NO_DETAIL
+) -> BannerText | None:
+    """The banner for a draft whose latest operation is in ``phase``; None if there is nothing to say.
+
+    ``error_code`` and ``detail`` are those of the operation. ``report`` names the lifecycle conflict that
+    recovery found, if any: it wins over the phase.
+    """
+    if phase is None:
+        return None
+    known = Phase(phase)
+    if report:
+        return _lifecycle(report)
+    if known is Phase.RUNTIME_FAILED:
+        return _failed(error_code, detail, "Nothing was sent.", (RETRY, KEEP_INTERRUPTED))
+    if known is Phase.TERMINAL_FAILED:
+        return _failed(error_code, detail, "It was not sent, and the text can be changed.", (SEND,))
+    return _WORKING.get(known) or _SETTLED.get(known)
+
+
+def banner_for_error(code: str, detail: Detail = NO_DETAIL, tone: Tone = "danger") -> BannerText:
+    """A refusal or a failure that is no phase of an operation: its sentence, without buttons."""
+    words = sentence(code, detail)
+    return BannerText(words.what, _joined(words.safe, words.action), tone)
+
+
+def save_error_banner(code: str, detail: Detail = NO_DETAIL) -> BannerText:
+    """A save that failed and is tried again. The text is in memory."""
+    words = sentence(code, detail)
+    return BannerText(words.what, "This text is not saved yet. It stays in this window, and saving is tried again.",
+                      "danger", (SAVE_COPY,))
+
+
+def conflict_banner() -> BannerText:
+    """A draft with a stored conflict copy."""
+    return BannerText("This draft was also changed in another window.",
+                      "Both texts are safe. The other version is stored beside this one.", "warn")
+
+
+def discarded_elsewhere_banner() -> BannerText:
+    """The draft was discarded elsewhere while this window still shows its text."""
+    words = sentence("discarded")
+    return BannerText(words.what, words.safe, "warn", (NEW_CONVERSATION, SAVE_COPY))
+
+
+def unloaded_banner() -> BannerText:
+    """Safe mode: drafts are listed and not loaded."""
+    return BannerText("Safe mode: drafts are listed but not loaded.",
+                      "The last two starts did not finish. Nothing was changed.", "warn")
+
+
+def _failed(code: str, detail: Detail, safe: str, actions: tuple[BannerAction, ...]) -> BannerText:
+    words = sentence(code, detail)
+    return BannerText(words.what, _joined("Your text is kept.", safe, words.action), "danger", actions)
+
+
+def _lifecycle(report: Report) -> BannerText:
+    return BannerText(f"The conversation that this was going to {_LIFECYCLE[report]}.",
+                      "The text is kept and nothing was sent.", "warn", (NEW_CONVERSATION, KEEP_AS_DRAFT))
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
