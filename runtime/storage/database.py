@@ -54,8 +54,14 @@ class Database:
             raise
         return database
 
-    async def run(self, step: Step, body: Callable[[apsw.Connection], T]) -> T:
-        """Run ``body`` as one ``BEGIN IMMEDIATE`` transaction named by its failpoints and return its value."""
+    async def run(
+        self, step: Step, body: Callable[[apsw.Connection], T], committed: Callable[[T], None] | None = None
+    ) -> T:
+        """Run ``body`` as one ``BEGIN IMMEDIATE`` transaction named by its failpoints and return its value.
+
+        ``committed`` is called on the loop after the commit, before this call returns, in commit order and also
+        when the caller was cancelled meanwhile: what is stored is announced exactly once.
+        """
         connection = self._connection
 
         def transaction() -> T:
@@ -71,7 +77,7 @@ class Database:
             failpoints.hit(step.after)
             return value
 
-        return await self._work(transaction)
+        return await self._work(transaction, committed)
 
     async def read(self, body: Callable[[apsw.Connection], T]) -> T:
         """Run ``body`` over one consistent snapshot; it must not write."""
@@ -100,15 +106,18 @@ class Database:
         finally:
             await connection.aclose()
 
-    async def _work(self, body: Callable[[], T]) -> T:
+    async def _work(self, body: Callable[[], T], committed: Callable[[T], None] | None = None) -> T:
         try:
-            return await self._shielded(body)
+            return await self._shielded(body, committed)
         except apsw.Error as error:
             raise translate(error) from error
 
-    async def _shielded(self, body: Callable[[], T]) -> T:
+    async def _shielded(self, body: Callable[[], T], committed: Callable[[T], None] | None = None) -> T:
         future: asyncio.Future[T] = asyncio.ensure_future(self._connection.async_run(body))
         future.add_done_callback(_retrieve)
+        if committed is not None:
+            announce = committed
+            future.add_done_callback(lambda done: _succeeded(done) and announce(done.result()))
         return await asyncio.shield(future)
 
 
@@ -116,6 +125,10 @@ def _retrieve(future: asyncio.Future[Any]) -> None:
     """A cancelled caller no longer awaits the outcome: mark a possible error as seen."""
     if not future.cancelled():
         future.exception()
+
+
+def _succeeded(future: asyncio.Future[Any]) -> bool:
+    return not future.cancelled() and future.exception() is None
 
 
 def _configure(connection: apsw.Connection) -> None:
