@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from drafts.model import DraftContent, DraftSettings, ModelSource
-from runtime.base.canonical import JsonValue
 from runtime.base.errors import EnvironmentFault
 from runtime.base.handover import JsonObject
+from runtime.base.jsontypes import JsonValue
 
 _CONTENT = ("text", "caret", "anchor")
 _SETTINGS = ("model", "model_source", "instructions", "sampling", "effort")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
-from runtime.base.canonical import JsonValue
+from runtime.base.jsontypes import JsonValue
 
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 Scope = Literal["project", "global"]
