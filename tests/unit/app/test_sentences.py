@@ -11,12 +11,42 @@ from app.sentences import duration, knows, sentence
 from tests.unit.app.raised_codes import codes_in, raised_codes
 
 NAMED_BY_THE_SPECIFICATION = (
-    "data_folder_unusable", "cannot_open", "database_locked", "database_damaged", "disk_full", "read_only",
-    "io_error", "future_schema", "unsupported_schema", "write_failed", "lease_unavailable", "model_unavailable",
-    "model_missing", "model_damaged", "engine_failed", "host_unavailable", "host_crashed", "server_unreachable",
-    "auth_failed", "not_found", "rate_limited", "server_error", "stream_error", "timed_out", "outcome_unknown",
-    "workspace_unavailable", "session_busy", "session_archived", "session_trashed", "session_erased",
-    "attachment_unreadable", "conflict", "draft_locked", "empty_draft", "unknown_receipt_version", "record_damaged",
+    "data_folder_unusable",
+    "cannot_open",
+    "database_locked",
+    "database_damaged",
+    "disk_full",
+    "read_only",
+    "io_error",
+    "future_schema",
+    "unsupported_schema",
+    "write_failed",
+    "lease_unavailable",
+    "model_unavailable",
+    "model_missing",
+    "model_damaged",
+    "engine_failed",
+    "host_unavailable",
+    "host_crashed",
+    "server_unreachable",
+    "auth_failed",
+    "not_found",
+    "rate_limited",
+    "server_error",
+    "stream_error",
+    "timed_out",
+    "outcome_unknown",
+    "workspace_unavailable",
+    "session_busy",
+    "session_archived",
+    "session_trashed",
+    "session_erased",
+    "attachment_unreadable",
+    "conflict",
+    "draft_locked",
+    "empty_draft",
+    "unknown_receipt_version",
+    "record_damaged",
     "bad_option",
 )
 
@@ -28,11 +58,17 @@ def test_every_code_raised_in_drafts_and_runtime_has_its_own_sentence() -> None:
     assert missing == {}
 
 
-@pytest.mark.parametrize("source", [
-    'raise EnvironmentFault("xx_made_up")', 'raise faults.HostFault("xx_made_up", called=True)',
-    'raise RejectedFault("xx_made_up" if late else "xx_made_up", "words")', '_CODES = {404: "xx_made_up"}',
-    '_CODES: tuple = ((OSError, "xx_made_up"),)', 'raise RejectedFault(code="xx_made_up")',
-])
+@pytest.mark.parametrize(
+    "source",
+    [
+        'raise EnvironmentFault("xx_made_up")',
+        'raise faults.HostFault("xx_made_up", called=True)',
+        'raise RejectedFault("xx_made_up" if late else "xx_made_up", "words")',
+        '_CODES = {404: "xx_made_up"}',
+        '_CODES: tuple = ((OSError, "xx_made_up"),)',
+        'raise RejectedFault(code="xx_made_up")',
+    ],
+)
 def test_the_search_for_codes_sees_each_way_of_raising_one(source: str) -> None:
     assert set(codes_in(ast.parse(source))) == {"xx_made_up"}
 
@@ -72,10 +108,19 @@ def test_facts_of_the_fault_are_named() -> None:
     assert sentence("data_folder_unusable", {"folder": "/home/a b/Inkfast"}).what.startswith("/home/a b/Inkfast ")
 
 
-@pytest.mark.parametrize("value", [
-    "/home/somebody/secret.txt", "~/notes.md", "C:\\Users\\x\\a.txt", "\\\\host\\share\\a", "file:///etc/passwd",
-    "../up/and/away", "dft_0192f0c1-7c3e-7abc-8def-0123456789ab", "0123456789abcdef0123456789abcdef",
-])
+@pytest.mark.parametrize(
+    "value",
+    [
+        "/home/somebody/secret.txt",
+        "~/notes.md",
+        "C:\\Users\\x\\a.txt",
+        "\\\\host\\share\\a",
+        "file:///etc/passwd",
+        "../up/and/away",
+        "dft_0192f0c1-7c3e-7abc-8def-0123456789ab",
+        "0123456789abcdef0123456789abcdef",
+    ],
+)
 def test_no_path_and_no_internal_id_is_shown(value: str) -> None:
     assert value not in sentence("attachment_unreadable", {"file": value}).text
     assert value not in sentence("server_unreachable", {"server": value}).text
@@ -93,4 +138,10 @@ def test_control_and_direction_characters_of_a_detail_are_dropped() -> None:
 
 def test_durations_are_rounded_up_so_that_waiting_is_enough() -> None:
     assert [duration(s) for s in (0.2, 1, 59.1, 119, 120, 121)] == [
-        "1 second", "1 second", "60 seconds", "119 seconds", "2 minutes", "3 minutes"]
+        "1 second",
+        "1 second",
+        "60 seconds",
+        "119 seconds",
+        "2 minutes",
+        "3 minutes",
+    ]
