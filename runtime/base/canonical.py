@@ -6,12 +6,12 @@ Used for fingerprints, source digests and "is the stored content what was sent?"
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from typing import TypeAlias
 
 import rfc8785
 
-JsonValue: TypeAlias = "bool | int | float | str | Sequence[JsonValue] | Mapping[str, JsonValue] | None"
+from runtime.base.jsontypes import JsonValue
+
+__all__ = ["JsonValue", "canonical_json", "digest"]
 
 
 def canonical_json(value: JsonValue) -> bytes:
