@@ -75,12 +75,13 @@ def _tensors(ends: bool) -> list[Tensor]:
     byte_tokens = _byte_tokens()
     speakable = [len(_SPECIAL) + index for index, token in enumerate(byte_tokens) if token in _SPEAKABLE]
     count = len(_SPECIAL) + len(byte_tokens) + 1
-    embedding = [[4.0, *_row(chance, _WIDTH - 1, 0.5)] for _ in range(count)]
-    output = [[-20.0, *_row(chance, _WIDTH - 1, 0.02)] for _ in range(count)]
+    embedding = [[4.0, 0.0, *_row(chance, _WIDTH - 2, 0.5)] for _ in range(count)]
+    output = [[-20.0, 0.0, *_row(chance, _WIDTH - 2, 0.02)] for _ in range(count)]
+    embedding[len(_SPECIAL) + ord("\n")][1] = 4.0
     for token in speakable:
         output[token][0] = 0.0
     if ends:
-        output[2][0] = 0.12
+        output[2][:2] = 0.01, -20.0  # rarely, and never right after the line end that precedes an answer
     square = {
         name: [_row(chance, _WIDTH, 0.02) for _ in range(_WIDTH)]
         for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")

@@ -19,10 +19,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import xllamacpp
+import xllamacpp  # pyright: ignore[reportMissingTypeStubs]
 
 from runtime.hosts.engine.gguf import DamagedWeights, read_header
 
+_native: Any = xllamacpp  # it has no annotations
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 _PROMPT_CACHE_MIB = 256
 _FAILED = 3
@@ -47,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     if header.trained_context:
         options.context = min(options.context, header.trained_context)
     try:
-        server = xllamacpp.Server(_parameters(options, key))
+        server = _native.Server(_parameters(options, key))
     except RuntimeError as error:
         return _fail(output, "engine_failed", str(error))
     _say(output, event="ready", port=int(str(server.listening_address).rpartition(":")[2]))
@@ -73,7 +74,7 @@ def _cores() -> int:
 
 def _parameters(options: argparse.Namespace, key: str) -> Any:
     """Loopback only, a port of the system's choice, nothing served but the model's own endpoints behind the key."""
-    parameters = xllamacpp.CommonParams()
+    parameters = _native.CommonParams()
     parameters.model.path = str(options.model)
     parameters.model_alias = {options.alias}
     parameters.hostnames = ["127.0.0.1"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import secrets
@@ -10,7 +11,7 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from runtime.base.tasks import TaskSupervisor
 from runtime.hosts.engine.tail import LogTail
@@ -24,7 +25,7 @@ _CODES = ("model_missing", "model_damaged", "engine_failed")
 # What a native program needs to run. Everything else, above all keys for other services, stays behind.
 _ENVIRONMENT = (
     "PATH", "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "TEMP", "TMP",
-    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "NUMBER_OF_PROCESSORS",
+    "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "USERPROFILE", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA",
     "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CUDA_VISIBLE_DEVICES",
 )  # fmt: skip
 
@@ -106,10 +107,8 @@ class EngineProcess:
         await self._ends_after(self._process.kill)
 
     async def _ends_after(self, act: Callable[[], None]) -> bool:
-        try:
+        with contextlib.suppress(ProcessLookupError):  # it may have ended and not been reported yet
             act()
-        except ProcessLookupError:  # ended already, not yet reported
-            pass
         try:
             await asyncio.wait_for(self.ended(), _GRACE_SECONDS)
         except TimeoutError:
@@ -202,7 +201,7 @@ def _context_tokens(models: Mapping[str, Any], name: str) -> int | None:
 
 
 def _object(data: bytes) -> dict[str, Any]:
-    value = json.loads(data)
+    value: Any = json.loads(data)
     if not isinstance(value, dict):
         raise ValueError("the engine did not answer with an object")
-    return value
+    return cast(dict[str, Any], value)

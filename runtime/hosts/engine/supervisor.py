@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -108,7 +108,7 @@ class EngineSupervisor:
                 raise HostFault("engine_failed", child.log.tail(), called=False, model=model.name)
 
     @contextlib.asynccontextmanager
-    async def lease(self, model: LocalModel, on_progress: OnProgress) -> AsyncIterator[EngineEndpoint]:
+    async def lease(self, model: LocalModel, on_progress: OnProgress) -> AsyncGenerator[EngineEndpoint]:
         """:meth:`ensure`, and keep the engine running until the block is left."""
         endpoint = await self.ensure(model, on_progress)  # returns without giving up control after its last check
         self._leases += 1
