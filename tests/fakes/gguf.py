@@ -81,7 +81,7 @@ def _tensors(ends: bool) -> list[Tensor]:
     for token in speakable:
         output[token][0] = 0.0
     if ends:
-        output[2][:2] = 0.01, -20.0  # rarely, and never right after the line end that precedes an answer
+        output[2][:2] = 0.06, -4.0  # rarely, and never right after the line end that precedes an answer
     square = {
         name: [_row(chance, _WIDTH, 0.02) for _ in range(_WIDTH)]
         for name in ("attn_q", "attn_k", "attn_v", "attn_output", "ffn_gate", "ffn_up", "ffn_down")
