@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from types import MappingProxyType
 
 from runtime.base.handover import JsonObject
 
@@ -23,6 +25,45 @@ class Phase(StrEnum):
     CANCEL_REQUESTED = "cancel_requested"
     CANCELLED = "cancelled"
     ABANDONED = "abandoned"
+
+    @property
+    def is_editable(self) -> bool:
+        """The operation is over without a session: the draft belongs to its writer again."""
+        return self in EDITABLE
+
+    @property
+    def is_resumable(self) -> bool:
+        """*Continue* is offered: stopped before dispatch, identities kept."""
+        return self in RESUMABLE
+
+    @property
+    def is_dispatching(self) -> bool:
+        return self in DISPATCHING
+
+
+EDITABLE = frozenset({Phase.TERMINAL_FAILED, Phase.CANCELLED, Phase.ABANDONED})
+ENDED = EDITABLE | {Phase.ACCEPTED}
+RESUMABLE = frozenset({Phase.RESUME_REQUIRED, Phase.RUNTIME_FAILED})
+DISPATCHING = frozenset({Phase.DISPATCHING, Phase.DISPATCHING_SHELL})
+
+_HANDED_OVER = frozenset({Phase.ACCEPTED, Phase.TERMINAL_FAILED, Phase.DISPATCH_UNKNOWN, Phase.CANCEL_REQUESTED})
+ALLOWED: Mapping[Phase, frozenset[Phase]] = MappingProxyType({
+    Phase.RESERVED: frozenset({
+        Phase.STARTING, Phase.RESUME_REQUIRED, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+    Phase.STARTING: frozenset({
+        *DISPATCHING, *RESUMABLE, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+    Phase.DISPATCHING: _HANDED_OVER,
+    Phase.DISPATCHING_SHELL: _HANDED_OVER,
+    Phase.DISPATCH_UNKNOWN: frozenset({Phase.ACCEPTED, Phase.ABANDONED, Phase.CANCEL_REQUESTED}),
+    Phase.RESUME_REQUIRED: frozenset({Phase.STARTING, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+    Phase.RUNTIME_FAILED: frozenset({Phase.STARTING, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+    Phase.CANCEL_REQUESTED: frozenset({Phase.CANCELLED, Phase.ACCEPTED, Phase.DISPATCH_UNKNOWN}),
+    Phase.ACCEPTED: frozenset(),
+    Phase.TERMINAL_FAILED: frozenset(),
+    Phase.CANCELLED: frozenset(),
+    Phase.ABANDONED: frozenset(),
+})
+"""The closed list: from each phase to the phases that may follow. Anything else is a bug."""
 
 
 @dataclass(frozen=True, slots=True)
