@@ -31,18 +31,18 @@ def write_model(path: Path, *, ends: bool = True, name: str = "Nonsense") -> Pat
     return path
 
 
-def model_bytes(*, ends: bool = True, name: str = "Nonsense") -> bytes:
+def model_bytes(*, ends: bool = True, name: str = "Nonsense", alignment: int = 32) -> bytes:
     """The whole file: header, key-value pairs, tensor infos, aligned tensor data."""
-    pairs = _pairs(name)
+    pairs = [*_pairs(name), _pair("general.alignment", _U32, struct.pack("<I", alignment))]
     tensors = _tensors(ends)
     head = b"GGUF" + struct.pack("<IQQ", 3, len(tensors), len(pairs)) + b"".join(pairs)
     infos, data = b"", b""
     for tensor, shape, values in tensors:
         infos += _string(tensor) + struct.pack("<I", len(shape)) + struct.pack(f"<{len(shape)}Q", *shape)
         infos += struct.pack("<IQ", 0, len(data))
-        data += values + bytes(-len(values) % 32)
+        data += values + bytes(-len(values) % alignment)
     head += infos
-    return head + bytes(-len(head) % 32) + data
+    return head + bytes(-len(head) % alignment) + data
 
 
 def _pairs(name: str) -> list[bytes]:

@@ -21,7 +21,7 @@ _DEPTH_LIMIT = 4
 _STRING, _ARRAY = 8, 9
 _SCALARS = {
     0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d",
-}
+}  # fmt: skip
 # ggml type -> (values a block, bytes a block); a type that is not listed is only checked for its offset
 _BLOCKS = {
     0: (1, 4), 1: (1, 2), 2: (32, 18), 3: (32, 20), 6: (32, 22), 7: (32, 24), 8: (32, 34), 9: (32, 36),
@@ -29,7 +29,7 @@ _BLOCKS = {
     16: (256, 66), 17: (256, 74), 18: (256, 98), 19: (256, 50), 20: (32, 18), 21: (256, 110), 22: (256, 82),
     23: (256, 136), 24: (1, 1), 25: (1, 2), 26: (1, 4), 27: (1, 8), 28: (1, 8), 29: (256, 56), 30: (1, 2),
     34: (256, 54), 35: (256, 66), 39: (32, 17),
-}
+}  # fmt: skip
 
 
 class DamagedWeights(ValueError):
@@ -89,8 +89,12 @@ def _parse(reader: _Reader) -> GgufHeader:
     architecture = _text(facts, "general.architecture")
     context = facts.get(f"{architecture}.context_length")
     return GgufHeader(
-        version, tensors, architecture, _text(facts, "general.name"),
-        context if isinstance(context, int) else None, start + needed,
+        version,
+        tensors,
+        architecture,
+        _text(facts, "general.name"),
+        context if isinstance(context, int) else None,
+        start + needed,
     )
 
 

@@ -170,9 +170,7 @@ async def test_two_models_started_at_once_both_get_their_turn(
     assert sorted(served) == ["endless", "short", "short"]
 
 
-async def test_a_missing_model_is_refused_before_any_process(
-    make_supervisor: MakeSupervisor, tmp_path: Path
-) -> None:
+async def test_a_missing_model_is_refused_before_any_process(make_supervisor: MakeSupervisor, tmp_path: Path) -> None:
     supervisor = make_supervisor(launch=Launch(command=("/nonexistent",)))
     with pytest.raises(HostFault) as caught:
         await supervisor.ensure(LocalModel("gone", tmp_path / "gone.gguf", "gone", "", 0), _ignore)
