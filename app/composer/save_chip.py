@@ -1,0 +1,56 @@
+"""The chip that answers the only question about saving: is exactly this version safe on disk?"""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QCoreApplication
+from PySide6.QtWidgets import QLabel, QWidget
+
+_TONES = {"error": "danger", "conflict": "warn"}
+
+
+class SaveChip(QLabel):
+    """Words of spec/drafts.md section 4: conflict, not saved, saving, unsaved, saved."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setProperty("chip", "neutral")
+        self.setVisible(False)
+
+    def set_state(self, state: str, revision: int, error_code: str = "") -> None:
+        """``state`` is a :data:`drafts.model.SaveState`; an unsaved draft without a revision shows nothing."""
+        words = _words(state, error_code)
+        shown = bool(words) and not (state == "saved" and revision == 0)
+        self.setText(words)
+        self.setToolTip(_text("Revision {number}").format(number=revision) if shown and revision else "")
+        self.setAccessibleName(words)
+        tone = _TONES.get(state, "neutral")
+        if self.property("chip") != tone:
+            self.setProperty("chip", tone)
+            self.style().unpolish(self)
+            self.style().polish(self)
+        self.setVisible(shown)
+
+
+def _words(state: str, error_code: str) -> str:
+    if state == "error":
+        return _text("Not saved: {reason}").format(reason=_reason(error_code))
+    return {
+        "saved": _text("Saved · this version"),
+        "saving": _text("Saving…"),
+        "dirty": _text("Unsaved"),
+        "conflict": _text("Two versions"),
+    }.get(state, "")
+
+
+def _reason(error_code: str) -> str:
+    return {
+        "disk_full": _text("the disk is full"),
+        "database_locked": _text("another program holds the file"),
+        "read_only": _text("the folder is read-only"),
+        "database_damaged": _text("the draft file is damaged"),
+        "cannot_open": _text("the draft file cannot be opened"),
+    }.get(error_code, _text("the disk refuses"))
+
+
+def _text(source: str) -> str:
+    return QCoreApplication.translate("SaveChip", source)
