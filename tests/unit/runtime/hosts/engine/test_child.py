@@ -55,7 +55,11 @@ async def test_what_it_cannot_do_is_one_line_with_a_code(
     models: LocalModels, model: str, key: bytes, code: str
 ) -> None:
     child = await _child(models.folder / f"{model}.gguf")
-    output, log = await child.communicate(key)
-    said = json.loads(output)
-    assert (said["event"], said["code"], child.returncode) == ("failed", code, 3)
+    assert child.stdin is not None and child.stdout is not None
+    child.stdin.write(key)
+    if not key:
+        child.stdin.close()
+    said = json.loads(await child.stdout.readline())
+    assert (said["event"], said["code"], await child.wait()) == ("failed", code, 3)
+    _, log = await child.communicate()
     assert b"Traceback" not in log
