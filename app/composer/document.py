@@ -22,7 +22,9 @@ class ComposerDocument(QObject):
     edited = Signal(object)
     """A :class:`drafts.model.TextEdit`; applying every one in order gives the text, whatever made the change."""
 
-    def __init__(self, text: str = "", caret: int = 0, anchor: int | None = None, parent: QObject | None = None) -> None:
+    def __init__(
+        self, text: str = "", caret: int = 0, anchor: int | None = None, parent: QObject | None = None
+    ) -> None:
         super().__init__(parent)
         self.document = QTextDocument(self)
         self._layout = SpacedLayout(self.document)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from PySide6.QtCore import QEvent, QMimeData, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QPoint, Qt, QTimer, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QFont,
@@ -61,6 +61,12 @@ class ComposerEditor(QPlainTextEdit):
         self.selectionChanged.connect(self._caret_changed)
         self._install(self._shown)
 
+    def open_menu(self, position: QPoint, screen_position: QPoint) -> None:
+        """Qt's own editing menu, opened without a nested loop."""
+        menu = self.createStandardContextMenu(position)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        menu.popup(screen_position)
+
     # what is shown
 
     @property
@@ -101,8 +107,8 @@ class ComposerEditor(QPlainTextEdit):
 
     @property
     def is_composing(self) -> bool:
-        """Whether an input method shows unfinished text."""
-        return bool(self._preedit)
+        """Whether Return belongs to an input method: text is unfinished, or was finished in this turn of the loop."""
+        return bool(self._preedit) or self._composition_ended
 
     def set_locked(self, locked: bool) -> None:
         """Read-only while a submission holds the draft; the text stays selectable."""
@@ -223,8 +229,8 @@ class ComposerEditor(QPlainTextEdit):
 
     def _return_pressed(self, event: QKeyEvent) -> None:
         event.accept()
-        if self._preedit or self._composition_ended:
-            return  # it belongs to the input method
+        if self.is_composing:
+            return
         modifiers = event.modifiers() & ~Qt.KeyboardModifier.KeypadModifier
         if modifiers == Qt.KeyboardModifier.NoModifier:
             if not event.isAutoRepeat():
@@ -256,10 +262,7 @@ class ComposerEditor(QPlainTextEdit):
         return mime
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """Qt's own editing menu, opened without a nested loop."""
-        menu = self.createStandardContextMenu(event.pos())
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        menu.popup(event.globalPos())
+        self.open_menu(event.pos(), event.globalPos())
 
 
 def _is_redo(event: QKeyEvent) -> bool:

@@ -110,7 +110,9 @@ def _run(editor: ComposerEditor, action: tuple[object, ...]) -> None:
 
 @settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(start=_TEXT, actions=st.lists(_ACTION, max_size=25))
-def test_the_edits_alone_rebuild_the_text(editor: ComposerEditor, start: str, actions: list[tuple[object, ...]]) -> None:
+def test_the_edits_alone_rebuild_the_text(
+    editor: ComposerEditor, start: str, actions: list[tuple[object, ...]]
+) -> None:
     document = ComposerDocument(start, parent=editor)
     shadow = Shadow(document.text())
     editor.show_document(document)
@@ -238,3 +240,22 @@ def test_a_key_in_five_megabytes_reads_no_more_than_the_key(editor: ComposerEdit
     QTest.keyClicks(editor, "abc")
     editor.undo()
     assert shadow[:3] == [TextEdit(2_000_000 + number, 0, key) for number, key in enumerate("abc")]
+
+
+@pytest.mark.parametrize(
+    ("reported", "edit"),
+    [
+        ((0, 7, 7), TextEdit(0, 6, "ab\ncde")),  # the closing separator of the document is counted
+        ((3, 4, 4), TextEdit(3, 3, "cde")),
+        ((1, 1, 3), TextEdit(0, 6, "ab\ncde")),  # impossible: the lengths do not add up
+        ((9, 1, 1), TextEdit(0, 6, "ab\ncde")),
+    ],
+)
+def test_a_wrong_report_of_qt_still_gives_an_edit_that_is_right(
+    reported: tuple[int, int, int], edit: TextEdit
+) -> None:
+    document = ComposerDocument("ab\ncde")
+    told: list[object] = []
+    document.edited.connect(told.append)
+    document.document.contentsChange.emit(*reported)
+    assert told == [edit]
