@@ -68,7 +68,11 @@ class MainWindow(QMainWindow):
 
     def panes(self) -> list[QWidget]:
         """Where F6 goes: the tree, then the panes of the visible page."""
-        return [self.tree.pane(), *self._panes.get(self.pages.currentWidget(), ())]
+        return [self.tree.pane(), *self._page_panes()]
+
+    def _page_panes(self) -> tuple[QWidget, ...]:
+        page = self.pages.currentWidget()
+        return self._panes.get(page, ()) if page is not None else ()
 
     def geometry_state(self) -> dict[str, int | bool]:
         """Place and size as plain values for the settings."""

@@ -18,6 +18,7 @@ from app.theme import Theme, ThemeController
 
 _SHARE_OF_WINDOW = 0.4
 _SMALLEST_LIMIT = 96
+_SMALLEST_IN_NEED = 48
 
 
 class ComposerPanel(QFrame):
@@ -34,6 +35,7 @@ class ComposerPanel(QFrame):
         super().__init__(parent)
         self._running = False
         self._locked = False
+        self._room: int | None = None
         self._card = ComposerCard(themes.theme, self)
         self.editor = ComposerEditor(self._card)
         self.model_button = ModelButton(self._card)
@@ -87,6 +89,12 @@ class ComposerPanel(QFrame):
         """One line inside the card about this text, such as that it is kept while a turn runs."""
         self._notice.setText(text)
         self._notice.setVisible(bool(text))
+
+    def set_room(self, pixels: int) -> None:
+        """The height that the page can spare for the whole panel; beyond it the text scrolls."""
+        if pixels != self._room:
+            self._room = pixels
+            self._limit_height()
 
     def focus_editor(self) -> None:
         self.editor.setFocus(Qt.FocusReason.OtherFocusReason)
@@ -173,8 +181,12 @@ class ComposerPanel(QFrame):
         self.model_button.setEnabled(not self._locked)
 
     def _limit_height(self) -> None:
-        share = round(self.window().height() * _SHARE_OF_WINDOW)
-        self.editor.set_height_limit(max(_SMALLEST_LIMIT, share))
+        limit = max(_SMALLEST_LIMIT, round(self.window().height() * _SHARE_OF_WINDOW))
+        layout = self.layout()
+        if self._room is not None and layout is not None:
+            around = layout.sizeHint().height() - self.editor.minimumHeight()
+            limit = max(_SMALLEST_IN_NEED, min(limit, self._room - around))
+        self.editor.set_height_limit(limit)
 
     def sizeHint(self) -> QSize:
         return QSize(720, super().sizeHint().height())

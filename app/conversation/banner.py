@@ -69,6 +69,10 @@ class Banner(QFrame):
         for button in self._buttons:
             button.setEnabled(enabled)
 
+    def height_in(self, width: int) -> int:
+        """The height that the banner takes in a column of ``width`` pixels."""
+        return self.heightForWidth(width) if self.hasHeightForWidth() else self.sizeHint().height()
+
     def buttons(self) -> list[QPushButton]:
         return list(self._buttons)
 

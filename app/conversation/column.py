@@ -25,3 +25,7 @@ class Column(QWidget):
         row.addStretch(1)
         row.addWidget(inner, 1000)
         row.addStretch(1)
+
+    def measure(self) -> int:
+        """The width of what stands in the column, in pixels."""
+        return max(1, min(MEASURE, self.width() - 2 * SIDE))

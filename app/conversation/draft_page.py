@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import Qt, Signal
+from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
+from app.composer.panel import ComposerPanel
 from app.conversation.banner import Banner
 from app.conversation.column import Column
 from app.conversation.header import Header
 from app.conversation.labels import PlainLabel
 
-_ROOM_FOR_START = 480
+_ROOM_FOR_START = 380
+_EDGE = 12
+_GAP = 12
 
 
 class StartCard(QFrame):
@@ -57,7 +60,7 @@ class DraftPage(QWidget):
     add_server_requested = Signal()
     open_folder_requested = Signal()
 
-    def __init__(self, composer: QWidget, parent: QWidget | None = None) -> None:
+    def __init__(self, composer: ComposerPanel, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("ground", "surface")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
@@ -87,7 +90,7 @@ class DraftPage(QWidget):
         return [self.composer]
 
     def _lay_out(self) -> None:
-        middle = Column(spacing=12)
+        middle = self._middle = Column(spacing=_GAP)
         middle.box.addWidget(self.banner)
         middle.box.addWidget(self.composer)
         middle.box.addWidget(self._start)
@@ -95,18 +98,26 @@ class DraftPage(QWidget):
         page.setContentsMargins(0, 0, 0, 0)
         page.setSpacing(0)
         page.addWidget(self.header)
-        page.addSpacing(12)
+        page.addSpacing(_EDGE)
         page.addStretch(4)
         page.addWidget(middle)
         page.addStretch(5)
-        page.addSpacing(12)
+        page.addSpacing(_EDGE)
 
     def _fit(self) -> None:
-        """The composer and its banner have the room; the start card gives way on a low page."""
-        banner = self.banner.sizeHint().height() if self.banner.isVisibleTo(self) else 0
-        room = self.height() - banner
+        """Banner and composer have the room; the start card gives way on a low page, then the text scrolls."""
+        banner = self.banner.height_in(self._middle.measure()) + _GAP if self.banner.isVisibleTo(self) else 0
+        room = self.height() - self.header.height() - banner - 2 * _EDGE
         self._start.setVisible(self._first_start and room >= _ROOM_FOR_START)
+        self.composer.set_room(room - (self._start.sizeHint().height() + _GAP if self._start.isVisibleTo(self) else 0))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        """A banner that comes, goes or wraps changes what is left for the text."""
+        done = super().event(event)
+        if event.type() == QEvent.Type.LayoutRequest:
+            self._fit()
+        return done

@@ -68,6 +68,7 @@ class Chip(QLabel):
         super().__init__(parent)
         self._spoken_as = spoken_as
         self._whole = ""
+        self._has_room = True
         self.setTextFormat(Qt.TextFormat.PlainText)
         self.setProperty("chip", "neutral")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -85,4 +86,12 @@ class Chip(QLabel):
             self.setProperty("chip", tone)
             self.style().unpolish(self)
             self.style().polish(self)
-        self.setVisible(bool(text))
+        self.setVisible(self._has_room and bool(text))
+
+    def shown_text(self) -> str:
+        return self._whole
+
+    def set_room(self, has_room: bool) -> None:
+        """Whether the place of the chip is wide enough for it."""
+        self._has_room = has_room
+        self.setVisible(has_room and bool(self._whole))

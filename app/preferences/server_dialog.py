@@ -8,13 +8,11 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
-    QFormLayout,
     QHBoxLayout,
     QLabel,
     QLineEdit,
     QPushButton,
     QSizePolicy,
-    QToolButton,
     QVBoxLayout,
     QWidget,
 )
@@ -41,7 +39,7 @@ class ServerDialog(QDialog):
         self._name = QLineEdit(form.name if form else "")
         self._url = QLineEdit(form.base_url if form else "")
         self._key = QLineEdit(form.api_key if form else "")
-        self._show_key = QToolButton()
+        self._show_key = QPushButton()
         self._model = QComboBox()
         self._url_note = _note()
         self._key_note = _note()
@@ -91,6 +89,7 @@ class ServerDialog(QDialog):
         self._key.setEchoMode(QLineEdit.EchoMode.Password)
         self._show_key.setText("Show")
         self._show_key.setCheckable(True)
+        self._show_key.setAutoDefault(False)
         self._show_key.setAccessibleName("Show the API key")
         self._show_key.toggled.connect(self._reveal)
         self._model.setEditable(True)
@@ -105,18 +104,16 @@ class ServerDialog(QDialog):
         self._model.currentTextChanged.connect(self._changed)
 
     def _lay_out(self) -> None:
-        rows = QFormLayout()
-        rows.setFieldGrowthPolicy(QFormLayout.FieldGrowthPolicy.AllNonFixedFieldsGrow)
-        rows.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
-        rows.setVerticalSpacing(6)
-        rows.addRow("Add&ress", _stacked(self._url, self._examples(), self._url_note))
-        rows.addRow("&Name", self._name)
+        rows = QVBoxLayout()
+        rows.setSpacing(12)
+        rows.addLayout(_stacked(_named("Add&ress", self._url), self._url, self._examples(), self._url_note))
+        rows.addLayout(_stacked(_named("&Name", self._name), self._name))
         key = QHBoxLayout()
         key.setSpacing(8)
         key.addWidget(self._key)
         key.addWidget(self._show_key)
-        rows.addRow("API &key", _stacked(key, self._key_note))
-        rows.addRow("&Model", self._model)
+        rows.addLayout(_stacked(_named("API &key", self._key), key, self._key_note))
+        rows.addLayout(_stacked(_named("&Model", self._model), self._model))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self._test)
@@ -125,7 +122,7 @@ class ServerDialog(QDialog):
         buttons.addWidget(self._save)
         column = QVBoxLayout(self)
         column.setContentsMargins(24, 20, 24, 20)
-        column.setSpacing(12)
+        column.setSpacing(16)
         column.addLayout(rows)
         column.addWidget(self._result)
         column.addLayout(buttons)
@@ -195,6 +192,12 @@ class ServerDialog(QDialog):
 
     def _say(self, text: str, role: str) -> None:
         _set_note(self._result, text, role)
+
+
+def _named(text: str, field: QWidget) -> QLabel:
+    label = QLabel(text)
+    label.setBuddy(field)
+    return label
 
 
 def _note() -> QLabel:

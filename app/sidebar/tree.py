@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QMenu, QPushButton, QSizePolicy, QVBoxLayout, QWidget
 
 from app.icons import Icons
 from app.sidebar.delegate import RowDelegate
@@ -46,7 +46,7 @@ class ProjectTree(QWidget):
         self._delegate = RowDelegate(themes, icons, self)
         self._list = RowList(self._model, self._delegate, self)
         self._new = QPushButton("New conversation")
-        self._folder = QToolButton()
+        self._folder = QPushButton()
         self._lay_out(icons)
         self._connect(themes)
 
@@ -116,6 +116,7 @@ class ProjectTree(QWidget):
         self._new.setAccessibleName("New conversation")
         self._new.setToolTip("New conversation (Ctrl+N)")
         icons.bind(self._folder, "folder", "text")
+        self._folder.setFixedWidth(42)
         self._folder.setAccessibleName("Open folder as workspace")
         self._folder.setToolTip("Open a folder as workspace (Ctrl+O)")
         head = QHBoxLayout()
