@@ -99,6 +99,12 @@ class EditJournal:
         self._uncovered[draft_id] = seq
         return seq
 
+    def moved(self, old: str, new: str) -> None:
+        """The draft ``old`` goes on as ``new``, with a chain of its own: its records are covered with those."""
+        self.end_chain(old)
+        if old != new and old in self._uncovered:
+            self._uncovered[new] = max(self._uncovered.pop(old), self._uncovered.get(new, 0))
+
     def end_chain(self, draft_id: str) -> None:
         """The draft's text no longer follows from the chain: the next edit needs a ``begin``."""
         self._open.discard(draft_id)
