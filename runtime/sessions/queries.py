@@ -6,8 +6,16 @@ from typing import Any, cast
 
 import apsw
 
-from runtime.sessions.model import Item, Session
-from runtime.sessions.rows import RECENT_SESSIONS, SESSION_COLUMNS, SESSION_TABLES, items_between, session_of
+from runtime.sessions.model import Item, Session, Turn
+from runtime.sessions.rows import (
+    RECENT_SESSIONS,
+    SESSION_COLUMNS,
+    SESSION_TABLES,
+    TURN_COLUMNS,
+    items_between,
+    session_of,
+    turn_of,
+)
 
 
 def recent_sessions(connection: apsw.Connection, limit: int) -> list[Session]:
@@ -30,3 +38,11 @@ def read_items(connection: apsw.Connection, session_id: str, before: int | None,
         return []
     last = cast("int", row[0]) if before is None else min(cast("int", row[0]), before - 1)
     return items_between(connection, session_id, max(1, last - limit + 1), last)
+
+
+def recent_turns(connection: apsw.Connection, session_id: str, limit: int) -> list[Turn]:
+    """The newest ``limit`` turns in order."""
+    rows = connection.execute(
+        f"SELECT {TURN_COLUMNS} FROM turns WHERE session_id = ? ORDER BY number DESC LIMIT ?", (session_id, limit)
+    ).fetchall()
+    return [turn_of(row) for row in reversed(rows)]

@@ -32,7 +32,7 @@ TURN_COLUMNS = (
     "id, session_id, submission_id, state, error_code, error, owner, finish_reason, started_at, ended_at, detail_json"
 )
 ITEM_COLUMNS = (
-    "id, session_id, seq, turn_id, kind, state, text, data_json, parent_item, branch, created_at, blob"
+    "id, session_id, seq, turn_id, kind, state, text, data_json, parent_item, branch, created_at"
 )
 ITEMS_BETWEEN = f"SELECT {ITEM_COLUMNS} FROM items WHERE session_id = ? AND seq BETWEEN ? AND ? ORDER BY seq"
 RECEIPT_COLUMNS = "submission_id, session_id, turn_id, fingerprint, accepted_at, version"

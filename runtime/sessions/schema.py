@@ -11,15 +11,13 @@ from runtime.storage.database import Database
 from runtime.storage.schema import Schema
 from runtime.workspaces import tables as workspace_tables
 
-VERSION = 1
-
 
 def _create(connection: apsw.Connection) -> None:
     for tables in (workspace_tables.TABLES, session_tables.TABLES):
         connection.execute(tables).fetchall()
 
 
-SCHEMA = Schema(name="state", version=VERSION, application_id=0x494E4B53, create=_create)
+SCHEMA = Schema(name="state", version=session_tables.VERSION, application_id=0x494E4B53, create=_create)
 
 
 async def open_state(path: Path, *, vfs: str | None = None) -> Database:

@@ -18,8 +18,8 @@ from runtime.base.handover import JsonObject, Reservation, SessionPresence
 from runtime.base.subscribers import Subscribers
 from runtime.sessions.events import SessionChanged, SessionEvent
 from runtime.sessions.model import Item, Session, Turn
-from runtime.sessions.queries import read_items, read_session, recent_sessions
-from runtime.sessions.rows import TURN_COLUMNS, dump, turn_of
+from runtime.sessions.queries import read_items, read_session, recent_sessions, recent_turns
+from runtime.sessions.rows import dump
 from runtime.sessions.titles import clean_title
 from runtime.storage.database import Database
 from runtime.workspaces.registry import register
@@ -82,15 +82,7 @@ class SessionStore:
 
     async def turns(self, session_id: str, *, limit: int = 200) -> list[Turn]:
         """The newest turns in order."""
-
-        def body(connection: apsw.Connection) -> list[Turn]:
-            rows = connection.execute(
-                f"SELECT {TURN_COLUMNS} FROM turns WHERE session_id = ? ORDER BY number DESC LIMIT ?",
-                (session_id, limit),
-            ).fetchall()
-            return [turn_of(row) for row in reversed(rows)]
-
-        return await self.database.read(body)
+        return await self.database.read(lambda connection: recent_turns(connection, session_id, limit))
 
     async def rename(self, session_id: str, title: str) -> str:
         """Give a title by hand; nothing overwrites it later. Returns it as stored (cleaned, cut).

@@ -6,6 +6,7 @@ once, a stored item does not change, a receipt never changes.
 
 from __future__ import annotations
 
+VERSION = 1
 TABLES = """
 CREATE TABLE sessions (
   id TEXT PRIMARY KEY,
@@ -63,7 +64,6 @@ CREATE TABLE items (
   parent_item TEXT NOT NULL DEFAULT '',
   branch INTEGER NOT NULL DEFAULT 1,
   created_at INTEGER NOT NULL,
-  blob TEXT NOT NULL DEFAULT '',
   data_json TEXT NOT NULL DEFAULT '{}',
   text TEXT NOT NULL,
   UNIQUE (session_id, seq)
@@ -89,18 +89,4 @@ CREATE TABLE receipts (
 ) STRICT, WITHOUT ROWID;
 CREATE TRIGGER receipts_fixed BEFORE UPDATE ON receipts
   BEGIN SELECT RAISE(ABORT, 'a receipt does not change'); END;
-
-CREATE TABLE blobs (
-  digest TEXT PRIMARY KEY,
-  size INTEGER NOT NULL,
-  created_at INTEGER NOT NULL
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE blob_owners (
-  digest TEXT NOT NULL REFERENCES blobs (digest),
-  owner_kind TEXT NOT NULL CHECK (owner_kind IN ('item')),
-  owner_id TEXT NOT NULL,
-  PRIMARY KEY (owner_kind, owner_id, digest)
-) STRICT, WITHOUT ROWID;
-CREATE INDEX blob_owners_digest ON blob_owners (digest);
 """

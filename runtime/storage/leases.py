@@ -5,18 +5,16 @@ A second process can therefore never declare a live worker interrupted (spec/dra
 
 from __future__ import annotations
 
-import hashlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
 import filelock
 
 from runtime.base.clock import Clock
 from runtime.base.errors import EnvironmentFault
+from runtime.storage.lockfiles import Kind, lease_path
 
-Kind = Literal["worker", "publication", "request", "owner"]
 _POLL_SECONDS = 0.02
 
 
@@ -43,13 +41,20 @@ class LeaseBook:
 
         Raises :class:`EnvironmentFault` ``lease_unavailable`` if the lock file cannot be used.
         """
-        lock = filelock.FileLock(os.fspath(self._path(kind, identity)), mode=0o600, thread_local=False)
+        # No soft fallback: a marker file would outlive a killed holder, which is what leases exist to avoid.
+        lock = filelock.FileLock(
+            os.fspath(self._path(kind, identity)),
+            mode=0o600,
+            thread_local=False,
+            fallback_to_soft=False,
+            preserve_lock_file=True,
+        )
         try:
             lock.acquire(timeout=0)
         except filelock.Timeout:
             return None
-        except OSError as error:
-            raise EnvironmentFault("lease_unavailable", str(error), errno=error.errno) from error
+        except (OSError, NotImplementedError) as error:
+            raise EnvironmentFault("lease_unavailable", errno=getattr(error, "errno", None)) from error
         return Lease(kind, lock)
 
     async def acquire(self, kind: Kind, *identity: str, seconds: float) -> Lease | None:
@@ -62,7 +67,10 @@ class LeaseBook:
             await self._clock.sleep(_POLL_SECONDS)
 
     def is_held(self, kind: Kind, *identity: str) -> bool:
-        """Whether a live process holds the lease right now."""
+        """Whether a live process holds the lease right now.
+
+        Looking takes the lease for an instant: who may meet a look must use :meth:`acquire` with a few seconds.
+        """
         if not self._path(kind, identity).exists():
             return False
         lease = self.try_acquire(kind, *identity)
@@ -72,5 +80,4 @@ class LeaseBook:
         return False
 
     def _path(self, kind: Kind, identity: tuple[str, ...]) -> Path:
-        name = hashlib.sha256("\0".join(identity).encode()).hexdigest()[:32]
-        return self._folder / f"{kind}-{name}.lock"
+        return lease_path(self._folder, kind, identity)
