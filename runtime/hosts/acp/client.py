@@ -14,7 +14,7 @@ from acp.schema import (
     TextContentBlock,
 )
 
-from runtime.hosts.agent.wire import CALLING, PROGRESS, Calling, Progress
+from runtime.hosts.acp.notices import CALLING, PROGRESS, Calling, Progress
 from runtime.hosts.port import HostProgress
 
 Update: TypeAlias = AgentMessageChunk | AgentThoughtChunk | HostProgress | Calling

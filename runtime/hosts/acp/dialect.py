@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from typing import Any, Protocol
 
 from acp import RequestError
 from acp.schema import AgentThoughtChunk, PromptResponse
 
+from runtime.base.errors import RejectedFault
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import EndReason, HostEvent, HostSettings, Prompt, PromptEnded, UsageReported
 
@@ -29,14 +31,20 @@ class Dialect(Protocol):
         """Whether the agent says so before it calls the provider (else sending the prompt counts as calling)."""
         ...
 
-    def check(self, settings: HostSettings) -> None:
-        """Raises :class:`RejectedFault` ``setting_unsupported`` before anything is started."""
+    async def prepare(self, settings: HostSettings) -> int | None:
+        """Check the settings and start what a session needs; returns the model's window in tokens if reported.
+
+        Raises :class:`RejectedFault` ``setting_unsupported`` or :class:`HostFault`, with nothing called.
+        """
         ...
 
-    async def question(
+    def asking(
         self, settings: HostSettings, prompt: Prompt, progress: Callable[[HostEvent], None]
-    ) -> dict[str, Any]:
-        """``_meta`` of a prompt. May start what the prompt needs. Raises :class:`Fault`, with nothing called."""
+    ) -> AbstractAsyncContextManager[dict[str, Any]]:
+        """``_meta`` of a prompt, with what it needs kept alive until it has ended.
+
+        Entering raises :class:`Fault`, with nothing called.
+        """
         ...
 
     def is_summary(self, chunk: AgentThoughtChunk) -> bool:
@@ -63,13 +71,16 @@ class PlainDialect:
     def tells_calling(self) -> bool:
         return False
 
-    def check(self, settings: HostSettings) -> None:
+    async def prepare(self, settings: HostSettings) -> int | None:
+        if settings.sampling or settings.instructions or settings.effort:
+            raise RejectedFault("setting_unsupported")
         return None
 
-    async def question(
+    @asynccontextmanager
+    async def asking(
         self, settings: HostSettings, prompt: Prompt, progress: Callable[[HostEvent], None]
-    ) -> dict[str, Any]:
-        return {}
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        yield {}
 
     def is_summary(self, chunk: AgentThoughtChunk) -> bool:
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 
 from acp import RequestError, text_block
 from acp.schema import AgentThoughtChunk
@@ -13,7 +14,7 @@ from runtime.base.tasks import TaskSupervisor
 from runtime.hosts.acp.agent import Agent, Connection
 from runtime.hosts.acp.client import Update, text_of
 from runtime.hosts.acp.dialect import Dialect
-from runtime.hosts.agent.wire import Calling, sendable
+from runtime.hosts.acp.notices import Calling, sendable
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import (
     Binding,
@@ -46,8 +47,9 @@ class AcpHost:
 
         Raises :class:`RejectedFault` ``setting_unsupported`` or :class:`HostFault` ``host_unavailable``.
         """
-        self._dialect.check(settings)
-        session = AcpSession(self._agent, self._dialect, self._tasks, binding.workspace_root or self._folder, settings)
+        window = await self._dialect.prepare(settings)
+        folder = binding.workspace_root or self._folder
+        session = AcpSession(self._agent, self._dialect, self._tasks, Opening(folder, settings, window))
         await session.attach()
         return session
 
@@ -55,17 +57,23 @@ class AcpHost:
         await self._agent.close()
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What a session was opened with."""
+
+    folder: str
+    settings: HostSettings
+    context_tokens: int | None
+
+
 class AcpSession:
     """One conversation with an agent: a prompt at a time, as events."""
 
-    def __init__(
-        self, agent: Agent, dialect: Dialect, tasks: TaskSupervisor, folder: str, settings: HostSettings
-    ) -> None:
+    def __init__(self, agent: Agent, dialect: Dialect, tasks: TaskSupervisor, opening: Opening) -> None:
         self._agent = agent
         self._dialect = dialect
         self._tasks = tasks
-        self._folder = folder
-        self._settings = settings
+        self._opening = opening
         self._connection: Connection | None = None
         self._id = ""
         self._observed = Observed()
@@ -73,7 +81,9 @@ class AcpSession:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(keeps_history=self._dialect.keeps_history)
+        return Capabilities(
+            keeps_history=self._dialect.keeps_history, context_tokens=self._opening.context_tokens
+        )
 
     @property
     def observed(self) -> Observed:
@@ -91,7 +101,7 @@ class AcpSession:
         if connection is not None and self._dialect.keeps_history:
             raise HostFault("host_crashed", called=False, exit_code=connection.process.exit_code)
         connection = await self._agent.connect()
-        self._id = await connection.new_session(self._folder)
+        self._id = await connection.new_session(self._opening.folder)
         self._connection = connection
         self._observed = Observed(self._observed.model, connection.name)
         return connection
@@ -172,24 +182,26 @@ class AcpSession:
             run.sealed = True
 
     async def _ask(self, run: _Run, prompt: Prompt) -> list[HostEvent]:
-        meta = await self._dialect.question(self._settings, prompt, run.put)
-        connection = await self.attach()
-        connection.client.attach(self._id, lambda update: self._take(run, update))
-        run.sent = True
-        run.called = not self._dialect.tells_calling
-        try:
-            response = await connection.rpc.prompt(session_id=self._id, prompt=[text_block(sendable(prompt.text))], **meta)
-        except RequestError as error:
-            if run.interrupted:
-                return [PromptEnded("cancelled")]
-            raise self._dialect.failed(error, run.called) from error
-        except ConnectionError as error:
-            await self._agent.discard(connection)
-            raise HostFault(
-                "host_crashed", called=run.called, exit_code=connection.process.exit_code
-            ) from error
-        finally:
-            connection.client.detach(self._id)
+        async with self._dialect.asking(self._opening.settings, prompt, run.put) as meta:
+            connection = await self.attach()
+            connection.client.attach(self._id, lambda update: self._take(run, update))
+            run.sent = True
+            run.called = not self._dialect.tells_calling
+            try:
+                response = await connection.rpc.prompt(
+                    session_id=self._id, prompt=[text_block(sendable(prompt.text))], **meta
+                )
+            except RequestError as error:
+                if run.interrupted:
+                    return [PromptEnded("cancelled")]
+                raise self._dialect.failed(error, run.called) from error
+            except ConnectionError as error:
+                await self._agent.discard(connection)
+                raise HostFault(
+                    "host_crashed", called=run.called, exit_code=connection.process.exit_code
+                ) from error
+            finally:
+                connection.client.detach(self._id)
         *events, end = self._dialect.ended(response)
         return [*events, PromptEnded("cancelled") if run.interrupted else end]
 

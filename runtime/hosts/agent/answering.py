@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 import httpx2
-from openai import AsyncOpenAI
+from openai import APIStatusError, AsyncOpenAI
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ModelHTTPError
 from pydantic_ai.messages import (
     ModelMessage,
@@ -28,8 +28,9 @@ from pydantic_ai.profiles.openai import OpenAIModelProfile
 from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 
 from runtime.hosts.agent.readiness import wait_until_ready
-from runtime.hosts.agent.transport import Answer, CallFailed, WatchedTransport, server_words
+from runtime.hosts.agent.transport import Answer, CallFailed, WatchedTransport
 from runtime.hosts.agent.wire import Ended, Endpoint, Failure, Question
+from runtime.hosts.agent.words import server_words, status_code
 
 _CONNECT_SECONDS = 10.0
 _ENDS = {"length": "length", "max_tokens": "length", "content_filter": "refused", "refusal": "refused"}
@@ -132,12 +133,12 @@ def _failure(error: AgentRunError) -> Failure:
     """A status from before the stream, or an answer that the library could not use."""
     if isinstance(error, ModelHTTPError):
         return Failure(
-            code=_status_code(error.status_code), message=server_words(error.body), called=True,
+            code=status_code(error.status_code), message=server_words(error.body), called=True,
             status=error.status_code, retry_after=error.retry_after,
         )
+    cause = error.__cause__
+    if isinstance(cause, APIStatusError):  # a redirect: followed, it would be a second POST
+        status = cause.status_code
+        return Failure(code=status_code(status), message=server_words(cause.body), called=True, status=status)
     words = server_words(error.body) if isinstance(error, ModelAPIError) else ""
     return Failure(code="stream_error", message=words or str(error)[:2000], called=True)
-
-
-def _status_code(status: int) -> str:
-    return {401: "auth_failed", 403: "auth_failed", 404: "not_found", 429: "rate_limited"}.get(status, "server_error")

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import AsyncGenerator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Any, Protocol, cast
 
 from acp import RequestError
 from acp.schema import AgentThoughtChunk, PromptResponse
 from pydantic import ValidationError
 
 from runtime.base.errors import RejectedFault
+from runtime.hosts.acp.notices import sendable
 from runtime.hosts.agent.wire import (
     META,
     MOST_CONTEXT_BYTES,
@@ -19,11 +21,11 @@ from runtime.hosts.agent.wire import (
     Failure,
     Message,
     Question,
-    sendable,
 )
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import (
     HostEvent,
+    HostProgress,
     HostSettings,
     Observed,
     ObservedChanged,
@@ -36,8 +38,14 @@ from runtime.hosts.port import (
 class EndpointSource(Protocol):
     """Where the models of one provider are reached right now."""
 
-    async def endpoint(self, model: str, progress: Callable[[HostEvent], None]) -> Endpoint:
-        """May start an engine and report its progress. Raises :class:`Fault`, with nothing called."""
+    async def prepare(self, model: str) -> int | None:
+        """Start what the model needs; its window in tokens if reported. Raises :class:`Fault`, with nothing called."""
+        ...
+
+    def lease(
+        self, model: str, progress: Callable[[HostProgress], None]
+    ) -> AbstractAsyncContextManager[Endpoint]:
+        """The endpoint, kept alive until the block is left. Entering raises :class:`Fault`, with nothing called."""
         ...
 
 
@@ -55,27 +63,22 @@ class OwnDialect:
     def tells_calling(self) -> bool:
         return True
 
-    def check(self, settings: HostSettings) -> None:
+    async def prepare(self, settings: HostSettings) -> int | None:
         unknown = sorted(set(settings.sampling) - SAMPLING)
         if unknown or settings.effort:
             raise RejectedFault("setting_unsupported", setting=unknown[0] if unknown else "effort")
+        return await self._source.prepare(settings.model)
 
-    async def question(
+    @asynccontextmanager
+    async def asking(
         self, settings: HostSettings, prompt: Prompt, progress: Callable[[HostEvent], None]
-    ) -> dict[str, Any]:
-        endpoint = await self._source.endpoint(settings.model, progress)
-        question = Question(
-            endpoint=endpoint, instructions=sendable(settings.instructions), sampling=dict(settings.sampling),
-            history=tuple(Message(role=message.role, text=sendable(message.text)) for message in prompt.history),
-        )
-        size = len(question.model_dump_json().encode())
-        if size > MOST_CONTEXT_BYTES:
-            raise RejectedFault("context_too_large", size=size, limit=MOST_CONTEXT_BYTES)
-        return {META: question.model_dump(mode="json")}
+    ) -> AsyncGenerator[dict[str, Any], None]:
+        async with self._source.lease(settings.model, progress) as endpoint:
+            yield {META: _question(endpoint, settings, prompt).model_dump(mode="json")}
 
     def is_summary(self, chunk: AgentThoughtChunk) -> bool:
-        mark: object = (chunk.field_meta or {}).get(META)
-        return isinstance(mark, dict) and bool(mark.get("summary"))  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType]
+        mark = cast("object", (chunk.field_meta or {}).get(META))
+        return mark == {"summary": True}
 
     def ended(self, response: PromptResponse) -> list[HostEvent]:
         ended = Ended.model_validate((response.field_meta or {}).get(META))
@@ -89,10 +92,21 @@ class OwnDialect:
     def failed(self, error: RequestError, called: bool) -> HostFault:
         """``called`` is what both sides can prove: no request left only if neither saw one."""
         try:
-            failure = Failure.model_validate((error.data or {}).get(META))
+            failure = Failure.model_validate(cast("dict[str, Any]", error.data or {}).get(META))
         except ValidationError:
             return HostFault("host_crashed", str(error), called=called, rpc_code=error.code)
         return HostFault(
             failure.code, failure.message, called=called or failure.called,
             status=failure.status, retry_after=failure.retry_after,
         )
+
+
+def _question(endpoint: Endpoint, settings: HostSettings, prompt: Prompt) -> Question:
+    question = Question(
+        endpoint=endpoint, instructions=sendable(settings.instructions), sampling=dict(settings.sampling),
+        history=tuple(Message(role=message.role, text=sendable(message.text)) for message in prompt.history),
+    )
+    size = len(question.model_dump_json().encode())
+    if size > MOST_CONTEXT_BYTES:
+        raise RejectedFault("context_too_large", size=size, limit=MOST_CONTEXT_BYTES)
+    return question

@@ -22,9 +22,10 @@ from pydantic import ValidationError
 
 from runtime.base.ids import new_id
 from runtime.base.tasks import TaskSupervisor
+from runtime.hosts.acp.notices import CALLING, PROGRESS, Calling, Progress
 from runtime.hosts.agent.answering import Listener, answer
 from runtime.hosts.agent.transport import CallFailed
-from runtime.hosts.agent.wire import CALLING, META, PROGRESS, Calling, Ended, Failure, Progress, Question
+from runtime.hosts.agent.wire import META, Ended, Failure, Question
 
 _STOPS = {"completed": "end_turn", "no_finish_mark": "end_turn", "length": "max_tokens", "refused": "refusal",
           "cancelled": "cancelled"}

@@ -16,6 +16,7 @@ import httpx2
 from runtime.base.errors import EnvironmentFault
 from runtime.hosts.agent.sse import EventReader, ServerEvent
 from runtime.hosts.agent.wire import Endpoint, Failure, Limits
+from runtime.hosts.agent.words import server_words
 
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError,
                httpx2.UnsupportedProtocol)
@@ -213,13 +214,3 @@ async def _short(source: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, N
             return
         size += len(data)
         yield data
-
-
-def server_words(body: object) -> str:
-    """The server's own message from an error body of any usual shape, at most 2,000 characters."""
-    if isinstance(body, dict):
-        members = cast("dict[str, Any]", body)
-        for key in ("error", "message", "detail"):
-            if members.get(key):
-                return server_words(members[key])
-    return body[:2000] if isinstance(body, str) else json.dumps(body, ensure_ascii=False)[:2000] if body else ""

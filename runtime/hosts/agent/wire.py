@@ -11,15 +11,8 @@ from typing import Literal
 from pydantic import BaseModel, ConfigDict, Field
 
 META = "inkfast"
-PROGRESS = "inkfast/progress"
-CALLING = "inkfast/calling"
 MOST_CONTEXT_BYTES = 8 * 1024 * 1024
 SAMPLING = frozenset({"temperature", "top_p", "max_tokens", "presence_penalty", "frequency_penalty", "seed"})
-
-
-def sendable(text: str) -> str:
-    """``text`` with lone surrogates replaced: they have no UTF-8 form that a server could read."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 class Wire(BaseModel):
@@ -82,16 +75,3 @@ class Failure(Wire):
     called: bool
     status: int | None = None
     retry_after: float | None = None
-
-
-class Progress(Wire):
-    """Parameters of the notification :data:`PROGRESS`."""
-
-    session_id: str
-    code: str
-
-
-class Calling(Wire):
-    """Parameters of :data:`CALLING`: written to the pipe before the first byte goes to the provider."""
-
-    session_id: str
