@@ -5,20 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
-    QComboBox,
     QDialog,
     QHBoxLayout,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
 
 from app.preferences.server_form import EXAMPLES, CheckedUrl, ServerForm, check_base_url, suggested_name
 
+_MOST_MODELS = 200
 _IN_KEYRING = "Stored in the keyring of this system."
 _IN_FILE = "This system has no keyring: the key is stored in a file that only you can read."
 
@@ -40,7 +41,10 @@ class ServerDialog(QDialog):
         self._url = QLineEdit(form.base_url if form else "")
         self._key = QLineEdit(form.api_key if form else "")
         self._show_key = QPushButton()
-        self._model = QComboBox()
+        self._model = QLineEdit(form.model if form else "")
+        self._choose = QPushButton("Choose…")
+        self._models = QMenu(self)
+        self._models.triggered.connect(self._choose_model)
         self._url_note = _note()
         self._key_note = _note()
         self._result = _note()
@@ -57,7 +61,7 @@ class ServerDialog(QDialog):
         """What is entered now; the address is normalised if it can be."""
         checked = self._checked()
         return ServerForm(self._name.text().strip(), checked.url or self._url.text().strip(),
-                          self._key.text().strip(), self._model.currentText().strip())
+                          self._key.text().strip(), self._model.text().strip())
 
     def set_key_storage(self, where: str) -> None:
         """``keyring`` or ``file``: said beside the key, plainly."""
@@ -66,10 +70,7 @@ class ServerDialog(QDialog):
     def set_test_result(self, ok: bool, text: str, models: Sequence[str] = ()) -> None:
         """The end of a test: a sentence, and the models that the server offers."""
         if models:
-            chosen = self._model.currentText().strip()
-            self._model.clear()
-            self._model.addItems(list(models))
-            self._model.setCurrentText(chosen or models[0])
+            self._offer(models)
         self._busy(False)
         self._say(text, "small" if ok else "error")
 
@@ -80,7 +81,8 @@ class ServerDialog(QDialog):
 
     def _set_up_fields(self, form: ServerForm | None) -> None:
         named = ((self._name, "Name", "As it appears in the model list"),
-                 (self._url, "Address", EXAMPLES[0][1]), (self._key, "API key", "Only if the server asks for one"))
+                 (self._url, "Address", EXAMPLES[0][1]), (self._key, "API key", "Only if the server asks for one"),
+                 (self._model, "Model", "Type a name, or test the connection for a list"))
         for field, name, placeholder in named:
             field.setAccessibleName(name)
             field.setPlaceholderText(placeholder)
@@ -92,16 +94,10 @@ class ServerDialog(QDialog):
         self._show_key.setAutoDefault(False)
         self._show_key.setAccessibleName("Show the API key")
         self._show_key.toggled.connect(self._reveal)
-        self._model.setEditable(True)
-        self._model.setInsertPolicy(QComboBox.InsertPolicy.NoInsert)
-        self._model.setAccessibleName("Model")
-        self._model.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        line = self._model.lineEdit()
-        if line is not None:
-            line.setAccessibleName("Model name")
-            line.setPlaceholderText("Type a name, or test the connection for a list")
-        self._model.setCurrentText(form.model if form else "")
-        self._model.currentTextChanged.connect(self._changed)
+        self._choose.setAutoDefault(False)
+        self._choose.setAccessibleName("Choose one of the models that the server offers")
+        self._choose.setMenu(self._models)
+        self._choose.hide()
 
     def _lay_out(self) -> None:
         rows = QVBoxLayout()
@@ -113,7 +109,11 @@ class ServerDialog(QDialog):
         key.addWidget(self._key)
         key.addWidget(self._show_key)
         rows.addLayout(_stacked(_named("API &key", self._key), key, self._key_note))
-        rows.addLayout(_stacked(_named("&Model", self._model), self._model))
+        model = QHBoxLayout()
+        model.setSpacing(8)
+        model.addWidget(self._model)
+        model.addWidget(self._choose)
+        rows.addLayout(_stacked(_named("&Model", self._model), model))
         buttons = QHBoxLayout()
         buttons.setSpacing(8)
         buttons.addWidget(self._test)
@@ -154,6 +154,18 @@ class ServerDialog(QDialog):
         row.addStretch(1)
         return row
 
+    def _offer(self, models: Sequence[str]) -> None:
+        """A list to choose from; a name that is already entered stays."""
+        self._models.clear()
+        for name in models[:_MOST_MODELS]:
+            self._models.addAction(name.replace("&", "&&")).setData(name)
+        self._choose.show()
+        if not self._model.text().strip():
+            self._model.setText(models[0])
+
+    def _choose_model(self, action: QAction) -> None:
+        self._model.setText(str(action.data()))
+
     def _use_example(self) -> None:
         button = self.sender()
         if isinstance(button, QPushButton):
@@ -173,7 +185,7 @@ class ServerDialog(QDialog):
         _set_note(self._url_note, problem or checked.warning, "error" if problem else "hint")
         _set_note(self._result, "")
         self._test.setEnabled(bool(checked.url))
-        self._save.setEnabled(bool(checked.url and self._name.text().strip() and self._model.currentText().strip()))
+        self._save.setEnabled(bool(checked.url and self._name.text().strip() and self._model.text().strip()))
 
     def _reveal(self, shown: bool) -> None:
         self._key.setEchoMode(QLineEdit.EchoMode.Normal if shown else QLineEdit.EchoMode.Password)

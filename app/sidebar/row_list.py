@@ -60,11 +60,14 @@ class RowList(QListView):
                 self.opened.emit(index)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
+        if self.is_editing:  # Return in the title editor comes up here after it has been used there
+            return
         index = self.currentIndex()
         if index.isValid() and event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
             self.opened.emit(index)
-        elif index.isValid() and event.key() == Qt.Key.Key_F2:
-            self.edit(index)
+        elif event.key() == Qt.Key.Key_F2:
+            if index.flags() & Qt.ItemFlag.ItemIsEditable:
+                self.edit(index)
         else:
             super().keyPressEvent(event)
 
