@@ -11,8 +11,10 @@ from typing import Any
 
 import apsw
 
+from drafts.model import Draft
 from drafts.phases import ALLOWED, EDITABLE, ENDED, Operation, Phase
 from drafts.records import dump, load
+from drafts.repository import convert
 from runtime.base import failpoints
 from runtime.base.handover import JsonObject
 
@@ -84,28 +86,21 @@ def note_receipt(connection: apsw.Connection, seen: Operation, now: int) -> Oper
     return noted if _swap(connection, seen, noted) else None
 
 
-def accept_convert(connection: apsw.Connection, operation_id: str, now: int) -> Operation:
+def accept_convert(connection: apsw.Connection, operation_id: str, now: int) -> tuple[Operation, Draft | None]:
     """The receipt is durable: accept, convert the draft, clear its restore slots. Idempotent.
 
-    An operation that was given up stays as it is. Raises :class:`PhaseError` from a phase before dispatch.
+    An operation that was given up stays as it is (and no draft is returned). Raises :class:`PhaseError` from a
+    phase before dispatch.
     """
     operation = read(connection, operation_id)
     if operation.phase in EDITABLE:
-        return operation
+        return operation, None
     if operation.phase is not Phase.ACCEPTED:
         accepted = move(connection, operation, Phase.ACCEPTED, now)
         if accepted is None:  # one transaction reads and writes: nobody can have come between
             raise PhaseError("the row changed inside its own transaction")
         operation = accepted
-    convert(connection, operation.draft_id, now)
-    return operation
-
-
-def convert(connection: apsw.Connection, draft_id: str, now: int) -> None:
-    """The draft is a session now and no restore slot leads to it. Harmless when repeated."""
-    connection.execute("UPDATE drafts SET status = 'converted', updated_at = ? WHERE id = ? AND status = 'active'",
-                       (now, draft_id))
-    connection.execute("DELETE FROM restore_state WHERE json_extract(surface_json, '$.draft_id') = ?", (draft_id,))
+    return operation, convert(connection, operation.draft_id, now)
 
 
 def read(connection: apsw.Connection, operation_id: str) -> Operation:

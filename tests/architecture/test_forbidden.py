@@ -15,6 +15,7 @@ MAY_CATCH_ALL = {
     "runtime/base/crash.py": "the excepthook: a failing report must not hide the error",
     "runtime/base/loading.py": "carries the error from the import thread to the waiting task",
     "drafts/autosave.py": "autosave's retry",
+    "drafts/attempt.py": "the dispatcher: every failure of the session side is a phase",
 }
 MAY_CREATE_TASKS = {
     "runtime/base/tasks.py": "the supervisor itself",

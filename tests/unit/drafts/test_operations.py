@@ -95,9 +95,9 @@ async def test_execution_is_stored_by_the_transition_and_kept_by_later_ones(data
 async def test_accepting_converts_the_draft_and_clears_its_restore_slot_once(
         database: MemoryDatabase, phase: Phase) -> None:
     seen = await stored(database, operation(phase))
-    slot = "INSERT INTO restore_state VALUES (?, json_object('draft_id', ?), 1)"
-    await database.run(PHASE, lambda c: c.execute(slot, ("active", "d1")).fetchall())
-    await database.run(PHASE, lambda c: c.execute(slot, ("other", "d2")).fetchall())
+    slot = "INSERT INTO restore_state VALUES (?, json_object('surface', 'workspace', 'key', ?), 1)"
+    await database.run(PHASE, lambda c: c.execute(slot, ("active", "global/primary")).fetchall())
+    await database.run(PHASE, lambda c: c.execute(slot, ("other", "global/second")).fetchall())
     for _ in range(3):
         await database.run(PHASE, lambda c: operations.accept_convert(c, seen.id, 9))
     read = await database.read(lambda c: operations.read(c, seen.id))
@@ -109,7 +109,7 @@ async def test_accepting_converts_the_draft_and_clears_its_restore_slot_once(
 @pytest.mark.parametrize("phase", [phase for phase in Phase if phase.is_editable])
 async def test_an_operation_that_is_over_is_never_accepted(database: MemoryDatabase, phase: Phase) -> None:
     seen = await stored(database, operation(phase))
-    assert await database.run(PHASE, lambda c: operations.accept_convert(c, seen.id, 9)) == seen
+    assert await database.run(PHASE, lambda c: operations.accept_convert(c, seen.id, 9)) == (seen, None)
     assert await database.read(lambda c: c.execute("SELECT status FROM drafts").get) == "active"
 
 
