@@ -6,16 +6,16 @@ them it is, what is safe, and offers only what that phase allows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from types import MappingProxyType
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from app.sentences import NO_DETAIL, Detail, sentence
 from drafts.phases import Phase
 
+RECEIPT_FOUND = "receipt_found"
+"""The code of an abandoned operation whose receipt turned up later (drafts/operations.py)."""
+
 Tone: TypeAlias = Literal["info", "warn", "danger"]
-Report: TypeAlias = Literal["", "archived", "trashed", "erased"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,57 +49,61 @@ SEND = BannerAction("send", "Send", primary=True)
 NEW_CONVERSATION = BannerAction("new_conversation", "Use in a new conversation", primary=True)
 SAVE_COPY = BannerAction("save_copy", "Save a copy as file…")
 
-_WORKING = {
-    Phase.RESERVED: BannerText("Preparing to send…", "The text is saved. Nothing has been sent yet.", "info",
-                               (CANCEL,), busy=True),
-    Phase.STARTING: BannerText("Starting the model…", "The text is saved. Nothing has been sent yet.", "info",
-                               (CANCEL,), busy=True),
-    Phase.DISPATCHING: BannerText("Sending…", "The text is saved. It is handed over once.", "info",
-                                  (CANCEL,), busy=True),
-    Phase.DISPATCHING_SHELL: BannerText("Starting the command…", "The text is saved. It is handed over once.",
-                                        "info", (CANCEL,), busy=True),
-    Phase.CANCEL_REQUESTED: BannerText("Cancelling…", "The text is saved. This page says what happened as soon as "
-                                       "it is known.", "info", busy=True),
+_INTERRUPTED = BannerText("You were interrupted before this was sent.",
+                          "The text below is exactly what you had. Nothing has been dispatched.",
+                          "info", (CONTINUE, KEEP_INTERRUPTED))
+_UNKNOWN = BannerText("It is not known whether this was sent.", "The text is safe. It is not sent again by itself.",
+                      "warn", (CHECK_AGAIN, SEND_AS_NEW, KEEP_AS_DRAFT))
+_NOT_YET = "The text is saved. Nothing has been sent yet."
+_ONCE = "The text is saved. It is handed over once."
+_SAID = {
+    Phase.RESERVED: BannerText("Preparing to send…", _NOT_YET, "info", (CANCEL,), busy=True),
+    Phase.STARTING: BannerText("Starting the model…", _NOT_YET, "info", (CANCEL,), busy=True),
+    Phase.DISPATCHING: BannerText("Sending…", _ONCE, "info", (CANCEL,), busy=True),
+    Phase.DISPATCHING_SHELL: BannerText("Starting the command…", _ONCE, "info", (CANCEL,), busy=True),
+    Phase.CANCEL_REQUESTED: BannerText(
+        "Cancelling…", "The text is saved. This page says what happened as soon as it is known.", "info", busy=True),
+    Phase.CANCELLED: BannerText(
+        "Sending was cancelled.", "Nothing was sent. The text can be changed again.", "info"),
+    Phase.ABANDONED: BannerText(
+        "This is a draft again.", "It is still not known whether the earlier send arrived. If it did, it appears as a "
+        "conversation.", "info"),
+}
+_GONE = {
+    "session_archived": "was archived",
+    "session_trashed": "was moved to the trash",
+    "session_erased": "was erased",
 }
 
-_SETTLED = {
-    Phase.RESUME_REQUIRED: BannerText("You were interrupted before this was sent.",
-                                      "The text below is exactly what you had. Nothing has been dispatched.",
-                                      "info", (CONTINUE, KEEP_INTERRUPTED)),
-    Phase.DISPATCH_UNKNOWN: BannerText("It is not known whether this was sent.",
-                                       "The text is safe. It is not sent again by itself.",
-                                       "warn", (CHECK_AGAIN, SEND_AS_NEW, KEEP_AS_DRAFT)),
-    Phase.CANCELLED: BannerText("Sending was cancelled.", "Nothing was sent. The text can be changed again.", "info"),
-    Phase.ABANDONED: BannerText("This is a draft again.",
-                                "It is still not known whether the earlier send arrived. If it did, it appears "
-                                "as a conversation.", "info"),
-}
 
-_LIFECYCLE: Mapping[Report, str] = MappingProxyType({
-    "archived": "was archived",
-    "trashed": "was moved to the trash",
-    "erased": "was erased",
-})
-
-
-def recovery_banner(
-    phase: Phase | str | None, error_code: str = "", report: Report = "", detail: Detail = NO_DETAIL
-) -> BannerText | None:
+def recovery_banner(phase: Phase | str | None, error_code: str = "", detail: Detail = NO_DETAIL) -> BannerText | None:
     """The banner for a draft whose latest operation is in ``phase``; None if there is nothing to say.
 
-    ``error_code`` and ``detail`` are those of the operation. ``report`` names the lifecycle conflict that
-    recovery found, if any: it wins over the phase.
+    ``error_code`` and ``detail`` are those of the operation; ``session_archived``, ``session_trashed`` and
+    ``session_erased`` are the lifecycle conflicts that recovery reports.
     """
     if phase is None:
         return None
     known = Phase(phase)
-    if report:
-        return _lifecycle(report)
+    gone = _GONE.get(error_code, "")
+    if known is Phase.DISPATCH_UNKNOWN:
+        why = f"The conversation that it was going to {gone}." if gone else ""
+        return replace(_UNKNOWN, text=_joined(why, _UNKNOWN.text))
+    if known is Phase.RESUME_REQUIRED:
+        words = sentence(error_code, detail)
+        return replace(_INTERRUPTED, text=_joined(_INTERRUPTED.text, words.what, words.action)) if error_code \
+            else _INTERRUPTED
+    if known is Phase.TERMINAL_FAILED and gone:
+        return BannerText(f"The conversation that this was going to {gone}.",
+                          "The text is kept and nothing was sent.", "warn", (NEW_CONVERSATION,))
+    if known is Phase.ABANDONED and error_code == RECEIPT_FOUND:
+        return BannerText("The earlier send did arrive.",
+                          "It is shown as a conversation in the list. This text is still here as a draft.", "warn")
     if known is Phase.RUNTIME_FAILED:
         return _failed(error_code, detail, "Nothing was sent.", (RETRY, KEEP_INTERRUPTED))
     if known is Phase.TERMINAL_FAILED:
         return _failed(error_code, detail, "It was not sent, and the text can be changed.", (SEND,))
-    return _WORKING.get(known) or _SETTLED.get(known)
+    return _SAID.get(known)
 
 
 def banner_for_error(code: str, detail: Detail = NO_DETAIL, tone: Tone = "danger") -> BannerText:
@@ -136,11 +140,6 @@ def unloaded_banner() -> BannerText:
 def _failed(code: str, detail: Detail, safe: str, actions: tuple[BannerAction, ...]) -> BannerText:
     words = sentence(code, detail)
     return BannerText(words.what, _joined("Your text is kept.", safe, words.action), "danger", actions)
-
-
-def _lifecycle(report: Report) -> BannerText:
-    return BannerText(f"The conversation that this was going to {_LIFECYCLE[report]}.",
-                      "The text is kept and nothing was sent.", "warn", (NEW_CONVERSATION, KEEP_AS_DRAFT))
 
 
 def _joined(*parts: str) -> str:

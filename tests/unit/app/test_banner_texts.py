@@ -5,12 +5,14 @@ from __future__ import annotations
 import pytest
 
 from app.banner_texts import (
+    RECEIPT_FOUND,
     BannerText,
     conflict_banner,
     discarded_elsewhere_banner,
     recovery_banner,
     save_error_banner,
 )
+from drafts import operations
 from drafts.phases import Phase
 
 SAID = [phase for phase in Phase if phase is not Phase.ACCEPTED]
@@ -70,10 +72,29 @@ def test_a_terminal_failure_leaves_editable_text_and_a_new_send() -> None:
     assert banner is not None and "can be changed" in banner.text
 
 
-@pytest.mark.parametrize("report", ["archived", "trashed", "erased"])
-def test_a_lifecycle_conflict_wins_over_the_phase(report: str) -> None:
-    banner = recovery_banner(Phase.RESUME_REQUIRED, report=report)  # type: ignore[arg-type]
-    assert _ids(banner) == ["new_conversation", "keep_as_draft"]
+@pytest.mark.parametrize("code", ["session_archived", "session_trashed", "session_erased"])
+def test_a_lifecycle_conflict_names_what_became_of_the_conversation(code: str) -> None:
+    banner = recovery_banner(Phase.TERMINAL_FAILED, code)
+    assert _ids(banner) == ["new_conversation"]
+    assert banner is not None and banner.title.startswith("The conversation that this was going to was ")
+
+
+def test_an_unknown_outcome_claims_nothing_even_if_its_conversation_was_erased() -> None:
+    banner = recovery_banner(Phase.DISPATCH_UNKNOWN, "session_erased")
+    assert banner is not None and "was erased" in banner.text
+    assert "nothing was sent" not in banner.text.lower() and "check_again" in _ids(banner)
+
+
+def test_what_is_in_the_way_of_continuing_is_said_with_the_interruption() -> None:
+    banner = recovery_banner(Phase.RESUME_REQUIRED, "workspace_unavailable")
+    assert banner is not None and "folder of this workspace is not available" in banner.text
+    assert _ids(banner) == ["continue", "cancel"]
+
+
+def test_a_receipt_that_turns_up_late_is_told() -> None:
+    assert RECEIPT_FOUND == operations.RECEIPT_FOUND
+    banner = recovery_banner(Phase.ABANDONED, RECEIPT_FOUND)
+    assert banner is not None and banner.title == "The earlier send did arrive."
 
 
 def test_a_conflict_says_that_both_texts_are_safe() -> None:
