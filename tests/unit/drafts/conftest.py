@@ -14,6 +14,7 @@ from drafts.events import DraftEvent
 from drafts.journal import EditJournal
 from drafts.model import DraftKey, TextEdit
 from drafts.open_draft import OpenDraft
+from drafts.pending import PENDING
 from drafts.schema import SCHEMA
 from drafts.store import DraftStore
 from runtime.base.folder import DataFolder
@@ -63,6 +64,12 @@ class Desk:
         while not condition():
             await self.database.read(lambda connection: connection.execute("SELECT 1").get)
             await asyncio.sleep(0)
+
+    async def hold(self, draft_id: str, phase: str = "starting") -> None:
+        """An operation holds the draft; another phase moves it on."""
+        await self.database.run(PENDING, lambda connection: connection.execute(
+            "INSERT OR REPLACE INTO operations VALUES ('op',?,'global',1,'ses','top','sub','f','{}',NULL,?,'','','req',"
+            "'d',1,0,0)", (draft_id, phase)).fetchall())
 
     async def die(self) -> None:
         """What a kill leaves: the journal unclosed and uncut, nothing flushed."""
