@@ -16,13 +16,14 @@ import apsw
 import apsw.aio
 
 from runtime.base import failpoints
+from runtime.base.errors import EnvironmentFault
 from runtime.base.failpoints import Step
 from runtime.storage.faults import translate
-from runtime.storage.opening import prepare_file
+from runtime.storage.opening import BUSY_TIMEOUT_MS, end, prepare_file, roll_back
 from runtime.storage.schema import Schema
+from runtime.storage.sqlite_version import refuse_old_sqlite
 
 T = TypeVar("T")
-BUSY_TIMEOUT_MS = 5_000
 
 
 class Database:
@@ -38,8 +39,10 @@ class Database:
         """Open or create ``path`` at ``schema.version``.
 
         Raises :class:`EnvironmentFault`: ``future_schema``, ``unsupported_schema``, ``database_damaged``,
-        ``database_locked``, ``disk_full``, ``read_only``, ``cannot_open``. A refused file is byte-identical.
+        ``database_locked``, ``disk_full``, ``read_only``, ``cannot_open``, ``io_error``, ``sqlite_too_old``. A refused
+        file is byte-identical.
         """
+        refuse_old_sqlite()
         apsw.async_controller.set(apsw.aio.AsyncIO)  # type: ignore[arg-type]  # the stub wants an instance
         await prepare_file(path, schema, vfs=vfs)
         try:
@@ -71,8 +74,7 @@ class Database:
                 failpoints.hit(step.before)
                 connection.execute("COMMIT")
             except BaseException:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                roll_back(connection)
                 raise
             failpoints.hit(step.after)
             return value
@@ -80,16 +82,19 @@ class Database:
         return await self._work(transaction, committed)
 
     async def read(self, body: Callable[[apsw.Connection], T]) -> T:
-        """Run ``body`` over one consistent snapshot; it must not write."""
+        """Run ``body`` over one consistent snapshot. Writing in it is a bug: undone, and RuntimeError raised."""
         connection = self._connection
 
         def snapshot() -> T:
             connection.execute("BEGIN")
+            before = connection.total_changes()
             try:
-                return body(connection)
+                value = body(connection)
+                if connection.total_changes() != before:
+                    raise RuntimeError("a read wrote to the database")
+                return value
             finally:
-                if connection.in_transaction:
-                    connection.execute("ROLLBACK")
+                roll_back(connection)
 
         return await self._work(snapshot)
 
@@ -104,13 +109,15 @@ class Database:
         except apsw.Error:
             pass  # another process reads the WAL, or the disk is full: the next open folds it
         finally:
-            await connection.aclose()
+            await end(connection)
 
     async def _work(self, body: Callable[[], T], committed: Callable[[T], None] | None = None) -> T:
         try:
             return await self._shielded(body, committed)
         except apsw.Error as error:
             raise translate(error) from error
+        except OSError as error:
+            raise EnvironmentFault("io_error", error.strerror or "", errno=error.errno) from error
 
     async def _shielded(self, body: Callable[[], T], committed: Callable[[T], None] | None = None) -> T:
         future: asyncio.Future[T] = asyncio.ensure_future(self._connection.async_run(body))

@@ -17,10 +17,12 @@ import apsw
 from runtime.base import failpoints
 from runtime.base.errors import EnvironmentFault
 from runtime.base.ids import new_id
+from runtime.storage.atomic import sync_folder, write_fault
 from runtime.storage.faults import translate
 from runtime.storage.schema import Schema
 
 T = TypeVar("T")
+BUSY_TIMEOUT_MS = 5_000
 MIGRATE = failpoints.step("storage.migrate", "the file is wholly at the old or wholly at the new version")
 
 
@@ -39,7 +41,9 @@ async def prepare_file(path: Path, schema: Schema, *, vfs: str | None = None) ->
     except apsw.Error as error:
         raise translate(error) from error
     except OSError as error:
-        raise EnvironmentFault("cannot_open", str(error), errno=error.errno) from error
+        fault = write_fault(error)
+        code = fault.code if fault.code != "write_failed" else "cannot_open"
+        raise EnvironmentFault(code, fault.args[0], errno=error.errno) from error
 
 
 async def _found_version(path: Path, schema: Schema, vfs: str | None) -> int:
@@ -49,17 +53,24 @@ async def _found_version(path: Path, schema: Schema, vfs: str | None) -> int:
     version, tables = await _with(path, vfs, apsw.SQLITE_OPEN_READONLY, _look)
     if version == 0 and tables:  # another process may be creating the file right now: look once more
         version, tables = await _with(path, vfs, apsw.SQLITE_OPEN_READONLY, _look)
-    if version > schema.version:
-        raise EnvironmentFault("future_schema", found=version, known=schema.version, store=schema.name)
-    if version == 0 and tables:
-        raise EnvironmentFault("unsupported_schema", found=0, known=schema.version, store=schema.name)
-    if version and schema.path_from(version) is None:
-        raise EnvironmentFault("unsupported_schema", found=version, known=schema.version, store=schema.name)
+    _refuse(version, tables, schema)
     return version
 
 
+def _refuse(version: int, tables: int, schema: Schema) -> None:
+    """Raise unless a file of ``version`` with that many tables can be used or brought up."""
+    if version > schema.version:
+        raise EnvironmentFault("future_schema", found=version, known=schema.version, store=schema.name)
+    if (version == 0 and tables) or (version and schema.path_from(version) is None):
+        raise EnvironmentFault("unsupported_schema", found=version, known=schema.version, store=schema.name)
+
+
 def _look(connection: apsw.Connection) -> tuple[int, int]:
-    connection.set_busy_timeout(5_000)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
+    return _version_and_tables(connection)
+
+
+def _version_and_tables(connection: apsw.Connection) -> tuple[int, int]:
     version = connection.execute("PRAGMA user_version").get
     tables = connection.execute("SELECT count(*) FROM sqlite_schema WHERE type = 'table'").get
     return int(version), int(tables)
@@ -67,25 +78,24 @@ def _look(connection: apsw.Connection) -> tuple[int, int]:
 
 def _advance(connection: apsw.Connection, schema: Schema) -> None:
     """One transaction from whatever version is there now to the current one."""
-    connection.set_busy_timeout(5_000)
+    connection.set_busy_timeout(BUSY_TIMEOUT_MS)
     connection.execute("PRAGMA secure_delete=ON").fetchall()
     connection.execute("PRAGMA journal_mode=WAL").fetchall()
     connection.execute("PRAGMA synchronous=FULL").fetchall()
     connection.execute("BEGIN IMMEDIATE")
     try:
-        version = int(connection.execute("PRAGMA user_version").get)
+        version, tables = _version_and_tables(connection)
+        _refuse(version, tables, schema)  # another process may have been here since the look
         if version == 0:
             schema.create(connection)
-        else:
-            for step in schema.path_from(version) or ():
-                step.apply(connection)
+        for step in schema.path_from(version) or () if version else ():
+            step.apply(connection)
         connection.execute(f"PRAGMA application_id={schema.application_id}")
         connection.execute(f"PRAGMA user_version={schema.version}")
         failpoints.hit(MIGRATE.before)
         connection.execute("COMMIT")
     except BaseException:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
+        roll_back(connection)
         raise
     failpoints.hit(MIGRATE.after)
 
@@ -97,14 +107,22 @@ def _back_up(connection: apsw.Connection, path: Path, version: int) -> None:
         return
     temporary = path.with_name(f"{path.name}.{new_id('tmp')}")
     try:
+        _create_private(temporary)  # VACUUM INTO accepts an empty file: the mode comes before the content
         connection.execute("VACUUM INTO ?", (os.fspath(temporary),))
-        os.chmod(temporary, 0o600)
         with open(temporary, "rb+") as file:
             os.fsync(file.fileno())
         with contextlib.suppress(FileExistsError):  # another process published the same backup first
             os.link(temporary, target)
+        sync_folder(path.parent)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def roll_back(connection: apsw.Connection) -> None:
+    """Undo what is open; a disk that fails again must not hide the first error (the next open rolls back)."""
+    with contextlib.suppress(apsw.Error):
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
 
 
 def _create_private(path: Path) -> None:
@@ -116,4 +134,13 @@ async def _with(path: Path, vfs: str | None, flags: int, body: Callable[[apsw.Co
     try:
         return await connection.async_run(body, connection)
     finally:
+        await end(connection)
+
+
+async def end(connection: Any) -> None:
+    """Close for good. SQLite tries a last checkpoint; if the disk refuses that, the next open makes up for it."""
+    try:
         await connection.aclose()
+    except apsw.Error as error:
+        if translate(error) is error:
+            raise
