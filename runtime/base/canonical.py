@@ -17,7 +17,8 @@ __all__ = ["JsonValue", "canonical_json", "digest"]
 def canonical_json(value: JsonValue) -> bytes:
     """UTF-8 bytes with sorted keys and no spaces.
 
-    Raises ``rfc8785.CanonicalizationError`` for NaN, integers beyond 2^53 and keys that are not strings.
+    Raises ``rfc8785.CanonicalizationError`` for NaN, integers beyond 2^53, keys that are not strings and text
+    with a lone surrogate.
     """
     return rfc8785.dumps(value)  # type: ignore[arg-type]  # rfc8785 annotates concrete containers only
 

@@ -70,7 +70,6 @@ def test_an_exception_is_written_without_its_text(folder: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="modes are a POSIX matter")
 def test_the_file_is_private_also_after_rotation(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    os.umask(os.umask(0o022))
     logger = logging.getLogger("runtime.base")
     for number in range(12_000):
         logger.info("a line of some length to fill the file soon enough", extra={"count": number})
