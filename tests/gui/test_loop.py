@@ -324,13 +324,16 @@ def test_nothing_runs_between_two_runs_of_the_loop(qapp: QApplication) -> None:
     try:
         loop.run_until_complete(asyncio.sleep(0))
         loop.call_soon(ran.append, "later")
+        _from_thread(loop, ran, "thread")
         QTimer.singleShot(20, qapp.quit)
         qapp.exec()
         assert ran == []
         loop.run_until_complete(asyncio.sleep(0))
-        assert ran == ["later"]
+        assert ran == ["later", "thread"]
+        loop.call_soon(ran.append, "never")
     finally:
         loop.close()
+    assert loop._deadlines.pending == 0
 
 
 @pytest.mark.parametrize("error", [SystemExit(3), KeyboardInterrupt()])
@@ -368,11 +371,18 @@ def test_a_nested_qt_loop_inside_a_task_holds_the_other_tasks_back(qapp: QApplic
         loop = asyncio.get_running_loop()
         ran: list[str] = []
         loop.call_later(0.01, ran.append, "other")
+        _from_thread(loop, ran, "thread")
         nested = QEventLoop()
         QTimer.singleShot(40, nested.quit)
         nested.exec()
         assert ran == []
         await asyncio.sleep(0.01)
-        assert ran == ["other"]
+        assert ran == ["thread", "other"]
 
     run(qapp, main)
+
+
+def _from_thread(loop: asyncio.AbstractEventLoop, ran: list[str], word: str) -> None:
+    thread = threading.Thread(target=loop.call_soon_threadsafe, args=(ran.append, word), name="test worker")
+    thread.start()
+    thread.join()
