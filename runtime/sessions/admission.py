@@ -5,6 +5,7 @@ Receipt, turn and user item are one transaction, or the refusal proves that noth
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, cast
 
 import apsw
@@ -33,13 +34,15 @@ class Admission:
         self._store = store
         self._owner = owner
 
-    async def admit(self, submission: Submission) -> Receipt:
+    async def admit(self, submission: Submission, *, retried_turn: str = "") -> Receipt:
         """The receipt of ``submission``, new or stored earlier under the same id and fingerprint.
+
+        With ``retried_turn`` the user item becomes a sibling of that turn's; it must be the session's last turn.
 
         Raises :class:`RejectedFault`, which proves non-admission: ``bad_submission_id``, ``bad_payload``,
         ``conflict``, ``session_unknown``, ``session_unbound``, ``session_archived``, ``session_trashed``,
-        ``session_erased``, ``session_busy``. Raises :class:`EnvironmentFault` ``unknown_receipt_version``, which
-        proves nothing and blocks replay.
+        ``session_erased``, ``session_busy``, ``not_last_turn``. Raises :class:`EnvironmentFault`
+        ``unknown_receipt_version``, which proves nothing and blocks replay.
         """
         check_submission_id(submission.submission_id)
         text = submission.payload.get("text")
@@ -48,7 +51,7 @@ class Admission:
         now = self._store.clock.now_ms()
         owner = self._owner.owner_id
         return await self._store.commit(
-            ADMIT, lambda connection, publish: _admit(connection, publish, submission, owner, now)
+            ADMIT, lambda connection, publish: _admit(connection, publish, submission, _Terms(owner, now, retried_turn))
         )
 
     async def find(self, submission_id: str) -> Receipt | None:
@@ -76,19 +79,35 @@ def find_receipt(connection: apsw.Connection, submission_id: str) -> Receipt | N
     return receipt_of(cast("tuple[Any, ...]", row))
 
 
-def _admit(
-    connection: apsw.Connection, publish: Publish, submission: Submission, owner: str, now: int
-) -> Receipt:
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    owner: str
+    now: int
+    retried_turn: str
+
+
+def _admit(connection: apsw.Connection, publish: Publish, submission: Submission, terms: _Terms) -> Receipt:
     stored = find_receipt(connection, submission.submission_id)
     if stored is not None:
         if (stored.fingerprint, stored.session_id) != (submission.fingerprint, submission.session_id):
             raise RejectedFault("conflict")
         return stored
     _check_session(connection, submission.session_id)
-    receipt = Receipt(submission.submission_id, submission.session_id, new_id("trn"), submission.fingerprint, now)
-    _insert_turn(connection, receipt, owner)
+    parent, branch = _branch_point(connection, submission.session_id, terms.retried_turn)
+    receipt = Receipt(
+        submission.submission_id, submission.session_id, new_id("trn"), submission.fingerprint, terms.now
+    )
+    _insert_turn(connection, receipt, terms.owner)
     _insert_receipt(connection, receipt)
-    _append_user_item(connection, publish, submission, receipt)
+    rest = {name: member for name, member in submission.payload.items() if name != "text"}
+    text = itemlog.storable(str(submission.payload["text"]))
+    new = NewItem(
+        receipt.session_id, receipt.turn_id, "user", text, data=rest, parent_item=parent, branch=branch
+    )
+    publish(ItemAppended(itemlog.append(connection, new, terms.now)))
+    title = title_from(text)
+    if title:
+        set_title(connection, receipt.session_id, title, "first_line")
     turn = turnlog.read(connection, receipt.turn_id)
     if turn is not None:
         publish(TurnChanged(turn))
@@ -131,17 +150,20 @@ def _insert_receipt(connection: apsw.Connection, receipt: Receipt) -> None:
     ).fetchall()
 
 
-def _append_user_item(
-    connection: apsw.Connection, publish: Publish, submission: Submission, receipt: Receipt
-) -> None:
-    text = itemlog.storable(str(submission.payload["text"]))
-    rest = {name: member for name, member in submission.payload.items() if name != "text"}
-    previous = connection.execute(
-        "SELECT id FROM items WHERE session_id = ? AND kind = 'user' ORDER BY seq DESC LIMIT 1",
-        (receipt.session_id,),
-    ).get
-    new = NewItem(receipt.session_id, receipt.turn_id, "user", text, data=rest, parent_item=previous or "")
-    publish(ItemAppended(itemlog.append(connection, new, receipt.accepted_at)))
-    title = title_from(text)
-    if title:
-        set_title(connection, receipt.session_id, title, "first_line")
+def _branch_point(connection: apsw.Connection, session_id: str, retried_turn: str) -> tuple[str, int]:
+    """Parent and branch of the next user item: after the newest one, or beside it when its turn is tried again."""
+    row = connection.execute(
+        "SELECT id, turn_id, parent_item, branch FROM items WHERE session_id = ? AND kind = 'user'"
+        " ORDER BY seq DESC LIMIT 1",
+        (session_id,),
+    ).fetchone()
+    if row is None:
+        if retried_turn:
+            raise RejectedFault("not_last_turn")
+        return "", 1
+    item_id, turn_id, parent, branch = cast("tuple[str, str, str, int]", row)
+    if not retried_turn:
+        return item_id, 1
+    if turn_id != retried_turn:
+        raise RejectedFault("not_last_turn")
+    return parent, branch + 1

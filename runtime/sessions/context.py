@@ -24,12 +24,12 @@ RESERVE_AT_MOST = 8_192
 _MESSAGE_OVERHEAD_TOKENS = 8
 _CHARACTERS_PER_TOKEN = 3
 _WIDE_FROM = 0x2E80  # CJK radicals: from here on about one token a character
-_Message = tuple[str, int, Literal["user", "assistant"], str]
+_Message = tuple[str, int, Literal["user", "assistant"], str, str]  # turn, seq, kind, text, parent
 
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """``left_out`` counts the messages of the branch that were not sent."""
+    """``left_out`` counts the older messages that were not sent because they did not fit."""
 
     messages: tuple[HistoryMessage, ...]
     left_out: int
@@ -52,13 +52,31 @@ def budget_of(context_tokens: int | None, prompt: str, instructions: str) -> int
     return max(0, context_tokens - reserve - asked)
 
 
-def build(connection: apsw.Connection, session_id: str, before: int, budget: int | None) -> Context:
-    """History of the session below seq ``before``, newest complete turns first until one does not fit."""
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The user item that is about to be sent; history is what comes before it on its branch."""
+
+    session_id: str
+    seq: int
+    parent_item: str
+
+
+def build(connection: apsw.Connection, asked: Asked, budget: int | None) -> Context:
+    """History before ``asked``, newest complete turns first until one does not fit.
+
+    A turn that was tried again later (a newer sibling under the same parent) is not on the branch.
+    """
     chosen: list[list[HistoryMessage]] = []
+    session_id, before, parents = asked.session_id, asked.seq, {asked.parent_item}
     room, tokens, cut = BYTES_AT_MOST, budget, before
     for _turn_id, group in groupby(_newest_first(connection, session_id, before), key=lambda message: message[0]):
         turn = list(group)
-        messages = [HistoryMessage(role, text) for _turn, _seq, role, text in reversed(turn) if text]
+        parent = next((message[4] for message in turn if message[2] == "user"), None)
+        if parent in parents:
+            continue
+        if parent is not None:
+            parents.add(parent)
+        messages = [HistoryMessage(role, text) for _turn, _seq, role, text, _parent in reversed(turn) if text]
         room -= sum(_bytes(message) for message in messages)
         if tokens is not None:
             tokens -= sum(estimate_tokens(message.text) + _MESSAGE_OVERHEAD_TOKENS for message in messages)
@@ -71,7 +89,7 @@ def build(connection: apsw.Connection, session_id: str, before: int, budget: int
 
 def _newest_first(connection: apsw.Connection, session_id: str, before: int) -> Iterator[_Message]:
     rows = connection.execute(
-        "SELECT turn_id, seq, kind, text FROM items WHERE session_id = ? AND seq < ?"
+        "SELECT turn_id, seq, kind, text, parent_item FROM items WHERE session_id = ? AND seq < ?"
         " AND kind IN ('user','assistant') ORDER BY seq DESC",
         (session_id, before),
     )

@@ -54,7 +54,7 @@ class TurnRun:
     def __init__(self, workshop: Workshop, session: Session, turn: Turn) -> None:
         self._shop = workshop
         self._session = session
-        self._journal = TurnJournal(workshop.store, turn)
+        self._journal = TurnJournal(workshop.store, turn, workshop.patience.tasks)
         self._host: HostSession | None = None
         self._stream: HostStream | None = None
         self._opening: asyncio.Task[tuple[HostSession, bool]] | None = None
@@ -158,18 +158,19 @@ class TurnRun:
 
     def _question(self, connection: apsw.Connection, host: HostSession) -> _Question | None:
         row = connection.execute(
-            "SELECT id, seq, text FROM items WHERE session_id = ? AND turn_id = ? AND kind = 'user'"
+            "SELECT id, seq, text, parent_item FROM items WHERE session_id = ? AND turn_id = ? AND kind = 'user'"
             " ORDER BY seq DESC LIMIT 1",
             (self._session.id, self.turn.id),
         ).fetchone()
         if row is None:
             return None
-        item_id, seq, text = cast("tuple[str, int, str]", row)
+        item_id, seq, text, parent = cast("tuple[str, int, str, str]", row)
         if host.capabilities.keeps_history:
             return _Question(item_id, text, context.Context((), 0))
+        asked = context.Asked(self._session.id, seq, parent)
         instructions = host_settings(self._session.requested).instructions
         budget = context.budget_of(host.capabilities.context_tokens, text, instructions)
-        return _Question(item_id, text, context.build(connection, self._session.id, seq, budget))
+        return _Question(item_id, text, context.build(connection, asked, budget))
 
     def _after_stream(self) -> Ending:
         reason = self._journal.reason

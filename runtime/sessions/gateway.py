@@ -8,8 +8,10 @@ from __future__ import annotations
 import asyncio
 from typing import Protocol
 
+from runtime.base.canonical import digest
 from runtime.base.errors import EnvironmentFault, RejectedFault
 from runtime.base.handover import JsonObject, Place, Receipt, Reservation, SessionPresence, Submission
+from runtime.base.ids import new_id
 from runtime.base.tasks import TaskSupervisor
 from runtime.sessions.admission import Admission
 from runtime.sessions.controller import SessionController
@@ -93,6 +95,16 @@ class SessionsGateway:
         """Admit, then let the turn run by itself; both happen even if the caller is cancelled in between."""
         return await asyncio.shield(self._tasks.spawn("admit", self._admit(submission)))
 
+    async def retry(self, turn_id: str) -> Receipt:
+        """Ask the same again, as a new submission beside the old one. Only ever called because a person asked.
+
+        Raises :class:`RejectedFault` ``turn_unknown``, ``not_last_turn``, ``content_missing`` or as admission.
+        """
+        original = await self._store.question_of(turn_id)
+        fingerprint = digest({"retried_turn": turn_id, "payload": original.payload})
+        again = Submission(new_id("sub"), original.session_id, fingerprint, original.payload)
+        return await asyncio.shield(self._tasks.spawn("retry", self._admit(again, turn_id)))
+
     async def find_receipt(self, submission_id: str) -> Receipt | None:
         """The durable receipt. Raises :class:`EnvironmentFault` ``unknown_receipt_version``."""
         return await self._admission.find(submission_id)
@@ -107,7 +119,7 @@ class SessionsGateway:
         if receipt is not None and running is not None and running.id == receipt.turn_id:
             await self._controller.stop(session_id)
 
-    async def _admit(self, submission: Submission) -> Receipt:
-        receipt = await self._admission.admit(submission)
+    async def _admit(self, submission: Submission, retried_turn: str = "") -> Receipt:
+        receipt = await self._admission.admit(submission, retried_turn=retried_turn)
         await self._controller.begin(receipt)
         return receipt

@@ -31,6 +31,7 @@ class NewItem:
     state: ItemState = "final"
     data: JsonObject | None = None
     parent_item: str = ""
+    branch: int = 1
 
 
 def storable(text: str) -> str:
@@ -54,15 +55,15 @@ def append(connection: apsw.Connection, new: NewItem, now: int) -> Item:
     item_id = new_id("itm")
     streaming = new.state == "streaming"
     connection.execute(
-        "INSERT INTO items (id, session_id, seq, turn_id, kind, state, parent_item, created_at, data_json, text)"
-        " VALUES (?,?,?,?,?,?,?,?,?,?)",
-        (item_id, new.session_id, seq, new.turn_id, new.kind, new.state, new.parent_item, now,
+        "INSERT INTO items (id, session_id, seq, turn_id, kind, state, parent_item, branch, created_at, data_json,"
+        " text) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+        (item_id, new.session_id, seq, new.turn_id, new.kind, new.state, new.parent_item, new.branch, now,
          dump(new.data or {}), "" if streaming else new.text),
     ).fetchall()
     if streaming:
         extend(connection, item_id, 0, new.text)
     return Item(item_id, new.session_id, seq, new.turn_id, new.kind, new.state, new.text, new.data or {},
-                new.parent_item, 1, now)
+                new.parent_item, new.branch, now)
 
 
 def extend(connection: apsw.Connection, item_id: str, start: int, text: str) -> None:

@@ -6,6 +6,8 @@ from typing import Any, cast
 
 import apsw
 
+from runtime.base.errors import RejectedFault
+from runtime.base.handover import Submission
 from runtime.sessions.model import Item, Session, Turn
 from runtime.sessions.rows import (
     RECENT_SESSIONS,
@@ -13,6 +15,7 @@ from runtime.sessions.rows import (
     SESSION_TABLES,
     TURN_COLUMNS,
     items_between,
+    load,
     session_of,
     turn_of,
 )
@@ -46,3 +49,20 @@ def recent_turns(connection: apsw.Connection, session_id: str, limit: int) -> li
         f"SELECT {TURN_COLUMNS} FROM turns WHERE session_id = ? ORDER BY number DESC LIMIT ?", (session_id, limit)
     ).fetchall()
     return [turn_of(row) for row in reversed(rows)]
+
+
+def read_question(connection: apsw.Connection, turn_id: str) -> Submission:
+    """What was submitted with a turn. Raises :class:`RejectedFault` ``turn_unknown`` or ``content_missing``."""
+    row = connection.execute(
+        "SELECT t.submission_id, t.session_id, r.fingerprint, i.text, i.data_json FROM turns t"
+        " LEFT JOIN receipts r ON r.submission_id = t.submission_id"
+        " LEFT JOIN items i ON i.session_id = t.session_id AND i.turn_id = t.id AND i.kind = 'user'"
+        " WHERE t.id = ? ORDER BY i.seq DESC LIMIT 1",
+        (turn_id,),
+    ).fetchone()
+    if row is None:
+        raise RejectedFault("turn_unknown")
+    submission_id, session_id, fingerprint, text, data = cast("tuple[str, str, str | None, str | None, str]", row)
+    if text is None:
+        raise RejectedFault("content_missing")
+    return Submission(submission_id, session_id, fingerprint or "", {**load(data), "text": text})

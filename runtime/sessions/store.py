@@ -14,11 +14,11 @@ from runtime.base import failpoints
 from runtime.base.clock import Clock
 from runtime.base.errors import RejectedFault
 from runtime.base.failpoints import Step
-from runtime.base.handover import JsonObject, Reservation, SessionPresence
+from runtime.base.handover import JsonObject, Reservation, SessionPresence, Submission
 from runtime.base.subscribers import Subscribers
 from runtime.sessions.events import SessionChanged, SessionEvent
 from runtime.sessions.model import Item, Session, Turn
-from runtime.sessions.queries import read_items, read_session, recent_sessions, recent_turns
+from runtime.sessions.queries import read_items, read_question, read_session, recent_sessions, recent_turns
 from runtime.sessions.rows import dump
 from runtime.sessions.titles import clean_title
 from runtime.storage.database import Database
@@ -83,6 +83,10 @@ class SessionStore:
     async def turns(self, session_id: str, *, limit: int = 200) -> list[Turn]:
         """The newest turns in order."""
         return await self.database.read(lambda connection: recent_turns(connection, session_id, limit))
+
+    async def question_of(self, turn_id: str) -> Submission:
+        """What was submitted with a turn, as stored. Raises ``turn_unknown`` or ``content_missing``."""
+        return await self.database.read(lambda connection: read_question(connection, turn_id))
 
     async def rename(self, session_id: str, title: str) -> str:
         """Give a title by hand; nothing overwrites it later. Returns it as stored (cleaned, cut).

@@ -6,7 +6,8 @@ The first token leaves at once; later ones wait for the interval, for 4 KB, or f
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
+from typing import cast
 
 from runtime.hosts.port import HostEvent, ReasoningSummaryDelta, TextDelta
 from runtime.sessions.waiting import Patience
@@ -74,6 +75,7 @@ class HostStream:
         except BaseException as failure:  # noqa: BLE001 - handed to the turn by next_batch, never swallowed
             self._failure = failure
         finally:
+            await _close(events)
             self._ended = True
             self._some.set()
             self._urgent.set()
@@ -87,6 +89,12 @@ class HostStream:
         if self._size >= _WAITING_CHARACTERS:
             self._room.clear()
         self._some.set()
+
+
+async def _close(events: AsyncIterator[HostEvent]) -> None:
+    """A generator that is left early cleans up now, not when it is collected."""
+    if isinstance(events, AsyncGenerator):
+        await cast("AsyncGenerator[HostEvent, None]", events).aclose()
 
 
 def _merged(events: list[HostEvent]) -> list[HostEvent]:

@@ -6,12 +6,14 @@ end of the turn, settles it.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, replace
 
 import apsw
 
 from runtime.base import failpoints
 from runtime.base.handover import JsonObject
+from runtime.base.tasks import TaskSupervisor
 from runtime.hosts.port import (
     EndReason,
     HostEvent,
@@ -51,8 +53,10 @@ class _Place:
 class TurnJournal:
     """One turn's writer. ``turn`` is the record as last committed."""
 
-    def __init__(self, store: SessionStore, turn: Turn) -> None:
+    def __init__(self, store: SessionStore, turn: Turn, tasks: TaskSupervisor) -> None:
         self._store = store
+        self._tasks = tasks
+        self._writing: asyncio.Task[None] | None = None
         self.turn = turn
         self._place = _Place()
         self._unwritten: list[HostEvent] = []
@@ -85,8 +89,15 @@ class TurnJournal:
         return started is not None
 
     async def write(self, events: list[HostEvent]) -> None:
-        """Store a batch, then publish it. What could not be stored is kept for :meth:`end`."""
+        """Store a batch, then publish it. What could not be stored is kept for :meth:`end`.
+
+        A task of its own: a turn that is cancelled meanwhile must know whether the batch is in before it ends.
+        """
         self._unwritten.extend(events)
+        self._writing = self._tasks.spawn("write batch", self._write())
+        await asyncio.shield(self._writing)
+
+    async def _write(self) -> None:
         pending = list(self._unwritten)
         step = BATCH if self._place.answered or not any(_answers(event) for event in pending) else RUNNING
 
@@ -112,6 +123,8 @@ class TurnJournal:
 
     async def end(self, ending: Ending) -> None:
         """Store what is left, settle the items, write the terminal record: one transaction, at most once."""
+        if self._writing is not None and not self._writing.done():
+            await asyncio.wait([self._writing])
         pending = list(self._unwritten)
         now = self._store.clock.now_ms()
         state: ItemState = "final" if ending.state is TurnState.COMPLETED else "interrupted"

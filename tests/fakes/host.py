@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from runtime.base.clock import Clock
 from runtime.base.errors import Fault
@@ -49,9 +49,12 @@ class FakeHost:
     sessions: list[FakeHostSession] = field(default_factory=list)
     prompts: list[Prompt] = field(default_factory=list)
     interrupts: int = 0
+    opening: asyncio.Event = field(default_factory=asyncio.Event)
+    ending: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def open(self, binding: Binding, settings: HostSettings) -> FakeHostSession:
         self.opened.append((binding, settings))
+        self.opening.set()
         if self.open_hold is not None:
             await self.open_hold.wait()
         if self.open_fault is not None:
@@ -106,9 +109,10 @@ class FakeHostSession:
 
     async def close(self) -> None:
         self.closed += 1
+        self._host.ending.set()
         self._quiet.set()
 
-    async def _either(self, waiting: asyncio.Future[object]) -> None:
+    async def _either(self, waiting: asyncio.Future[Any]) -> None:
         quiet = asyncio.ensure_future(self._quiet.wait())
         try:
             await asyncio.wait([waiting, quiet], return_when=asyncio.FIRST_COMPLETED)
