@@ -31,13 +31,13 @@ def _top(module: str) -> str:
     return module.partition(".")[0]
 
 
-def _type_checking_blocks(module: Module) -> set[int]:
-    """Identities of statements below ``if TYPE_CHECKING:`` at module level."""
+def _conditional_imports(module: Module) -> set[int]:
+    """Identities of statements below ``if TYPE_CHECKING:`` or ``if sys.platform …:`` at module level."""
     return {
         id(statement)
         for node in module.tree.body
-        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
-        for statement in node.body
+        if isinstance(node, ast.If) and ast.unparse(node.test).startswith(("TYPE_CHECKING", "sys.platform"))
+        for statement in (*node.body, *node.orelse)
     }
 
 
@@ -50,7 +50,7 @@ def _takes_import_module(node: ast.Import | ast.ImportFrom) -> bool:
 def test_imports_stand_at_the_top_and_are_absolute() -> None:
     misplaced: list[str] = []
     for module in modules():
-        allowed = {id(node) for node in module.tree.body} | _type_checking_blocks(module)
+        allowed = {id(node) for node in module.tree.body} | _conditional_imports(module)
         for node in ast.walk(module.tree):
             if isinstance(node, ast.Import | ast.ImportFrom):
                 relative = isinstance(node, ast.ImportFrom) and node.level > 0
