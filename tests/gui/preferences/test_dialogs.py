@@ -30,7 +30,7 @@ async def test_the_answer_is_the_pressed_button(owner: QWidget) -> None:
     async with asyncio.TaskGroup() as group:
         asked = group.create_task(ask(send_as_new_question(), owner))
         dialog = await shown(owner)
-        dialog.findChild(QPushButton, "send_as_new").click()
+        next(button for button in dialog.findChildren(QPushButton) if button.objectName() == "send_as_new").click()
     assert asked.result() == "send_as_new"
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QGuiApplication
-from PySide6.QtWidgets import QAbstractButton, QDialog, QMenu, QWidget
+from PySide6.QtWidgets import QAbstractButton, QDialog, QLineEdit, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.banner_texts import recovery_banner
@@ -195,3 +195,13 @@ def test_every_control_that_takes_the_focus_has_a_name(window: MainWindow) -> No
                 if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible() and not widget.focusProxy()
                 and not widget.accessibleName()]
     assert nameless == []
+
+
+def test_escape_in_a_title_editor_ends_the_editing_and_stops_nothing(window: MainWindow, qtbot: QtBot) -> None:
+    window.menus.set_state(running=True, can_send=False, is_session=True, has_draft=False)
+    window.tree.set_open("session", "s1")
+    action(window, "Rename").trigger()
+    editor = window.tree.findChildren(QLineEdit)[0]
+    with qtbot.assertNotEmitted(window.stop_requested, wait=50):
+        qtbot.keyClick(editor, Qt.Key.Key_Escape)
+    qtbot.waitUntil(lambda: window.tree.findChildren(QLineEdit) == [])
