@@ -84,7 +84,7 @@ class FakeProvider:
         try:
             request = await read_request(reader)
             if request is not None:
-                await self._answer(request, Reply(writer))
+                await self._answer(request, Reply(reader, writer))
         except (ConnectionError, asyncio.CancelledError):
             self.gone.set()
         finally:

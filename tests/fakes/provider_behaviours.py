@@ -19,6 +19,7 @@ class Provider(Protocol):
     pause: float
     hold: float
     release: asyncio.Event
+    gone: asyncio.Event
 
 
 Behaviour: TypeAlias = Callable[[Provider, Recorded, Reply], Awaitable[None]]
@@ -44,13 +45,13 @@ async def _echo(provider: Provider, request: Recorded, reply: Reply) -> None:
 
 
 async def _hold_after_body(provider: Provider, request: Recorded, reply: Reply) -> None:
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
 
 
 async def _hold_mid_stream(provider: Provider, request: Recorded, reply: Reply) -> None:
     await reply.open_stream()
     await _stream_tokens(provider, reply)
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
     await reply.done()
 
 
@@ -93,21 +94,21 @@ async def _error_object(provider: Provider, request: Recorded, reply: Reply) -> 
     await reply.open_stream()
     await _stream_tokens(provider, reply)
     await reply.event({"error": {"message": "quota exceeded"}})
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
 
 
 async def _error_event(provider: Provider, request: Recorded, reply: Reply) -> None:
     await reply.open_stream()
     await _stream_tokens(provider, reply)
     await reply.send(b'event: error\ndata: {"message": "quota exceeded"}\n\n')
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
 
 
 async def _error_in_chunk(provider: Provider, request: Recorded, reply: Reply) -> None:
     await reply.open_stream()
     await _stream_tokens(provider, reply)
     await reply.event({**chunk(), "choices": [], "error": {"message": "quota exceeded", "code": 429}})
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
 
 
 async def _no_finish(provider: Provider, request: Recorded, reply: Reply) -> None:
@@ -166,7 +167,7 @@ async def _keep_open_after_finish(provider: Provider, request: Recorded, reply: 
     await reply.open_stream()
     await _stream_tokens(provider, reply)
     await reply.event(chunk(finish="stop"))
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
 
 
 async def _empty_choices(provider: Provider, request: Recorded, reply: Reply) -> None:
@@ -191,7 +192,7 @@ async def _no_final_newline(provider: Provider, request: Recorded, reply: Reply)
 
 async def _slow_first_token(provider: Provider, request: Recorded, reply: Reply) -> None:
     await reply.open_stream()
-    await provider.release.wait()
+    await reply.hold(provider.release, provider.gone)
     await _stream_tokens(provider, reply)
     await reply.done()
 

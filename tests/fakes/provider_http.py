@@ -28,6 +28,7 @@ class Recorded:
 class Reply:
     """The writing side of one connection."""
 
+    reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
     async def send(self, data: bytes) -> None:
@@ -53,6 +54,18 @@ class Reply:
         await self.event(chunk(finish="stop"), end)
         await self.event({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}}, end)
         await self.send(f"data: [DONE]{end}{end}".encode())
+
+    async def hold(self, release: asyncio.Event, gone: asyncio.Event) -> None:
+        """Keep the connection open until ``release`` is set or the client closes it, which sets ``gone``."""
+        waits = {asyncio.ensure_future(release.wait()), asyncio.ensure_future(self.reader.read(1))}
+        try:
+            await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+            await asyncio.gather(*waits, return_exceptions=True)
+        if not release.is_set():
+            gone.set()
 
     def reset(self) -> None:
         """Close with RST instead of FIN."""

@@ -111,8 +111,8 @@ class AcpSession:
         if self._running is not None:
             raise HostFault("host_unavailable", "busy", called=False)
         run = self._running = _Run()
-        task = self._tasks.spawn("prompt", self._run(run, prompt))
-        run.task = task
+        task = run.task = self._tasks.spawn("prompt", self._ask(run, prompt))
+        task.add_done_callback(run.settle)  # not inside the task: one that is cancelled unstarted never runs
         try:
             while not isinstance(event := await run.events.get(), PromptEnded):
                 if isinstance(event, Fault):
@@ -130,7 +130,7 @@ class AcpSession:
     async def interrupt(self) -> None:
         """Before the agent has the prompt: drop it. Afterwards: ask the agent to cancel."""
         run, connection = self._running, self._connection
-        if run is None or run.task is None:
+        if run is None or run.task is None or run.interrupted:
             return
         run.interrupted = True
         if not run.sent:
@@ -163,23 +163,6 @@ class AcpSession:
             await self._agent.discard(self._connection)
             run.task.cancel()
             await asyncio.wait(late)
-
-    async def _run(self, run: _Run, prompt: Prompt) -> None:
-        """Everything of one prompt; its last act is always a PromptEnded or a fault in the queue."""
-        try:
-            events = await self._ask(run, prompt)
-        except asyncio.CancelledError:
-            if not run.interrupted:
-                run.put(HostFault("host_crashed", "closed", called=run.called))
-                raise
-            run.put(PromptEnded("cancelled"))
-        except Fault as fault:
-            run.put(fault)
-        else:
-            for event in events:
-                run.put(event)
-        finally:
-            run.sealed = True
 
     async def _ask(self, run: _Run, prompt: Prompt) -> list[HostEvent]:
         async with self._dialect.asking(self._opening.settings, prompt, run.put) as meta:
@@ -222,12 +205,25 @@ class _Run:
 
     def __init__(self) -> None:
         self.events: asyncio.Queue[HostEvent | Fault] = asyncio.Queue()
-        self.task: asyncio.Task[None] | None = None
+        self.task: asyncio.Task[list[HostEvent]] | None = None
         self.sent = False
         self.called = False
         self.interrupted = False
-        self.sealed = False
 
-    def put(self, event: HostEvent | Fault) -> None:
-        if not self.sealed:
-            self.events.put_nowait(event)
+    def put(self, event: HostEvent) -> None:
+        self.events.put_nowait(event)
+
+    def settle(self, task: asyncio.Task[list[HostEvent]]) -> None:
+        """The last entries of the queue, however the task ended: always a PromptEnded or a fault."""
+        if task.cancelled():
+            crashed = HostFault("host_crashed", "closed", called=self.called)
+            self.events.put_nowait(PromptEnded("cancelled") if self.interrupted else crashed)
+            return
+        error = task.exception()
+        if isinstance(error, Fault):
+            self.events.put_nowait(error)
+        elif error is not None:  # a bug, which the supervisor reports; who listens must not wait for ever
+            self.events.put_nowait(HostFault("host_crashed", type(error).__name__, called=self.called))
+        else:
+            for event in task.result():
+                self.put(event)
