@@ -13,7 +13,7 @@ import filelock
 
 from runtime.base.clock import Clock
 from runtime.base.errors import EnvironmentFault
-from runtime.storage.lockfiles import Kind, lease_path
+from runtime.storage.lockfiles import Kind, lease_path, looks_held
 
 _POLL_SECONDS = 0.02
 
@@ -69,15 +69,9 @@ class LeaseBook:
     def is_held(self, kind: Kind, *identity: str) -> bool:
         """Whether a live process holds the lease right now.
 
-        Looking takes the lease for an instant: who may meet a look must use :meth:`acquire` with a few seconds.
+        Looking shares the lock for an instant: two lookers never meet, but a ``try_acquire`` in that instant fails.
         """
-        if not self._path(kind, identity).exists():
-            return False
-        lease = self.try_acquire(kind, *identity)
-        if lease is None:
-            return True
-        lease.release()
-        return False
+        return looks_held(self._folder, kind, *identity)
 
     def _path(self, kind: Kind, identity: tuple[str, ...]) -> Path:
         return lease_path(self._folder, kind, identity)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import signal
 import stat
 import subprocess
@@ -13,6 +14,7 @@ import pytest
 
 from runtime.base.errors import EnvironmentFault
 from runtime.storage.leases import LeaseBook
+from runtime.storage.lockfiles import lease_path, looks_held
 from tests.fakes.clock import FakeClock
 
 HOLD = """
@@ -20,6 +22,7 @@ import sys
 from pathlib import Path
 from runtime.base.clock import SystemClock
 from runtime.storage.leases import LeaseBook
+from runtime.storage.lockfiles import lease_path, looks_held
 
 lease = LeaseBook(Path(sys.argv[1]), SystemClock()).try_acquire("worker", "session-1")
 print("held" if lease else "refused", flush=True)
@@ -54,6 +57,19 @@ def test_a_lease_is_exclusive_within_a_process(leases: LeaseBook) -> None:
     again = leases.try_acquire("worker", "session-1")
     assert again is not None
     again.release()
+
+
+def test_looking_never_makes_a_free_lease_look_held(tmp_path: Path, leases: LeaseBook) -> None:
+    leases.try_acquire("worker", "session-1").release()  # type: ignore[union-attr]  # the lock file exists from now on
+    path = lease_path(tmp_path, "worker", ("session-1",))
+    with path.open("rb") as another_looker:
+        fcntl.flock(another_looker, fcntl.LOCK_SH)
+        assert not leases.is_held("worker", "session-1")
+        assert not looks_held(tmp_path, "worker", "session-1")
+    lease = leases.try_acquire("worker", "session-1")
+    assert lease is not None
+    assert looks_held(tmp_path, "worker", "session-1")
+    lease.release()
 
 
 def test_kinds_and_identities_do_not_meet(leases: LeaseBook) -> None:
