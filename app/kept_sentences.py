@@ -153,6 +153,11 @@ DRAFTS: dict[str, Parts] = {
         NOTHING_CHANGED,
         "Run “inkfast drafts list” for those that exist.",
     ),
+    "dispatch_unknown": (
+        "It is not known whether this was sent.",
+        "Your text is kept and is not sent again by itself.",
+        "Open its draft to check again or to send it as new.",
+    ),
     "receipt_mismatch": (
         "The proof of this send belongs to another conversation.",
         "Your text is kept and is not sent again.",
