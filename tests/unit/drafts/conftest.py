@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from drafts import repository
 from drafts.events import DraftEvent
 from drafts.journal import EditJournal
 from drafts.model import DraftKey, TextEdit
@@ -70,6 +71,10 @@ class Desk:
         await self.database.run(PENDING, lambda connection: connection.execute(
             "INSERT OR REPLACE INTO operations VALUES ('op',?,'global',1,'ses','top','sub','f','{}',NULL,?,'','','req',"
             "'d',1,0,0)", (draft_id, phase)).fetchall())
+
+    async def convert(self, draft_id: str) -> None:
+        """What accepting an operation does to its draft."""
+        await self.database.run(PENDING, lambda connection: repository.convert(connection, draft_id, 1))
 
     async def die(self) -> None:
         """What a kill leaves: the journal unclosed and uncut, nothing flushed."""
