@@ -9,6 +9,7 @@ import signal
 import sys
 import threading
 import time
+from pathlib import Path
 from typing import cast
 
 import pytest
@@ -16,6 +17,11 @@ from PySide6.QtCore import QEventLoop, QObject, Qt, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.loop import DesktopLoop, _Deadlines, run
+from runtime.base.clock import SystemClock
+from runtime.base.tasks import TaskSupervisor
+from runtime.hosts.engine.supervisor import EngineSupervisor
+from runtime.hosts.engine.weights import LocalModels
+from tests.fakes.gguf import write_model
 
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="needs pidfd")
 
@@ -230,6 +236,26 @@ def test_children_are_watched_without_threads(qapp: QApplication) -> None:
         assert await asyncio.wait_for(child.wait(), 10) == -signal.SIGKILL
 
     run(qapp, main)
+
+
+@pytest.mark.engine
+def test_the_local_engine_is_started_shared_and_ended(qapp: QApplication, tmp_path: Path) -> None:
+    write_model(tmp_path / "short.gguf")
+    bugs: list[BaseException] = []
+
+    async def main() -> None:
+        threads = {thread.name for thread in threading.enumerate()}
+        tasks = TaskSupervisor("engine", bugs.append)
+        engine = EngineSupervisor(SystemClock(), tasks, 600, bugs.append)
+        model = LocalModels(tmp_path).find("short")
+        endpoints = await asyncio.gather(*(engine.ensure(model, lambda _progress: None) for _ in range(3)))
+        assert len(set(endpoints)) == 1
+        assert {thread.name for thread in threading.enumerate()} == threads or sys.platform != "linux"
+        await asyncio.wait_for(engine.close(), 5)
+        await tasks.close()
+
+    run(qapp, main)
+    assert not bugs
 
 
 def test_socket_streams_work_in_both_directions(qapp: QApplication) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping
 
+from runtime.base.redaction import redact
+
 _LINES = 200
 _LINE_CHARACTERS = 400
 _TAIL_LINES = 8
@@ -24,7 +26,7 @@ class LogTail:
             if secret:
                 text = text.replace(secret, stand_in)
         if text:
-            self._lines.append(text[:_LINE_CHARACTERS])
+            self._lines.append(redact(text[:_LINE_CHARACTERS]))
 
     def lines(self) -> list[str]:
         return list(self._lines)

@@ -11,6 +11,12 @@ def test_the_key_and_the_folders_never_enter_the_ring() -> None:
     assert tail.lines() == ["loading 'm' with [key] from ~/x"]
 
 
+def test_what_looks_like_a_key_of_others_is_removed_too() -> None:
+    tail = LogTail({})
+    tail.add(b"Authorization: Bearer abcdefghijklmnop0123456789\n")
+    assert "abcdefghijklmnop" not in tail.tail()
+
+
 def test_the_ring_is_bounded_in_lines_and_in_their_length() -> None:
     tail = LogTail({})
     for number in range(5000):
