@@ -19,9 +19,10 @@ from runtime.hosts.port import (
     UsageReported,
 )
 from runtime.sessions.events import TurnChanged
+from runtime.sessions.fold import ConversationFold
 from runtime.sessions.model import TurnState
 from tests.fakes.clock import settle
-from tests.fakes.host import Hold, Line, says
+from tests.fakes.host import Hold, Line, Pause, says
 from tests.unit.runtime.sessions.kit import Rig, reservation, submission
 
 
@@ -357,3 +358,34 @@ async def test_a_lone_surrogate_never_breaks_a_turn(rig: Rig) -> None:
     assert (await rig.heard.ended()).state is TurnState.COMPLETED
     assert [item.text for item in await rig.items()] == ["c\ufffdd", "a\ufffdb"]
     assert rig.host.prompts[0].text == "c\ufffdd"
+
+
+async def test_S13_leaving_the_conversation_neither_stops_nor_hides_the_stream(rig: Rig) -> None:
+    script: list[Line] = []
+    for second in range(60):
+        script += [TextDelta(f"[{second}]"), Pause(1.0)]
+    rig.host.scripts = [[*script, PromptEnded("completed")]]
+    page = ConversationFold("ses-one")
+    changed: list[int | None] = []
+    leave = rig.store.subscribe(lambda event: changed.append(page.apply(event)))
+    await rig.send()
+    await rig.heard.text("[0]")
+    for second in (1, 2):
+        await rig.clock.advance(1.0)
+        await rig.heard.text(f"[{second}]")
+    leave()
+    for second in range(3, 11):
+        await rig.clock.advance(1.0)
+        await rig.heard.text(f"[{second}]")
+    back = ConversationFold("ses-one")
+    rig.store.subscribe(lambda event: changed.append(back.apply(event)))
+    back.merge(await rig.items(), await rig.store.turns("ses-one"))
+    assert back.items[-1].text == "".join(f"[{second}]" for second in range(11))
+    assert [turn.state for turn in back.turns.values()] == [TurnState.RUNNING]
+    await rig.clock.advance(1.0)
+    await rig.heard.text("[11]")
+    assert back.items[-1].text.endswith("[10][11]")
+    await rig.controller.stop("ses-one")
+    assert (back.items[-1].state, [turn.state for turn in back.turns.values()]) == (
+        "interrupted", [TurnState.CANCELLED],
+    )
