@@ -188,7 +188,7 @@ class TranscriptArea(QAbstractScrollArea):
         self.viewport().update()
 
     def _left(self) -> int:
-        return (self.viewport().width() - self._flow.column) // 2
+        return (self.width() - self._flow.column) // 2
 
     def _set(self, place: Place) -> SetPiece:
         row = self._flow.row(place.row)
@@ -281,7 +281,9 @@ class TranscriptArea(QAbstractScrollArea):
         self._painter.activity(painter, self._activity, QRectF(left, y + 8, column, ACTIVITY - 8))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        column = max(160, min(self._measure_max, self.viewport().width() - 2 * SIDE))
+        # as if the scroll bar were always there: its coming and going must not change what decides about it
+        bar = self.verticalScrollBar().sizeHint().width()
+        column = max(160, min(self._measure_max, self.width() - bar - 2 * SIDE))
         if column != self._flow.column:
             self._flow.set_column(column)
             self._setter.set_column(column)

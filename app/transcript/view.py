@@ -8,9 +8,9 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 
 from app.icons import Icons
 from app.theme import ThemeController
+from app.transcript.area import TranscriptArea
 from app.transcript.rows import Row
 from app.transcript.selection import Mark
-from app.transcript.area import TranscriptArea
 
 _LINE = 40
 _DRAG_TICK_MS = 30
