@@ -204,6 +204,19 @@ async def _thinking(provider: Provider, request: Recorded, reply: Reply) -> None
     await reply.done()
 
 
+async def _unstreamed(provider: Provider, request: Recorded, reply: Reply) -> None:
+    message = {"role": "assistant", "content": "".join(provider.tokens)}
+    await reply.status(200, {
+        "id": "chatcmpl-1", "object": "chat.completion", "created": 1, "model": "fake-model",
+        "choices": [{"index": 0, "message": message, "finish_reason": "length"}],
+        "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
+    })  # fmt: skip
+
+
+async def _unstreamed_error(provider: Provider, request: Recorded, reply: Reply) -> None:
+    await reply.status(200, {"error": {"message": "quota exceeded"}})
+
+
 BEHAVIOURS: dict[str, Behaviour] = {
     "ok": _ok, "models_503_for": _ok, "echo": _echo, "hold_after_body": _hold_after_body,
     "hold_mid_stream": _hold_mid_stream, "reset_after_body": _reset_after_body,
@@ -214,4 +227,5 @@ BEHAVIOURS: dict[str, Behaviour] = {
     "cr": _cr, "comments": _comments, "byte_by_byte": _byte_by_byte, "invalid_utf8": _invalid_utf8,
     "keep_open_after_finish": _keep_open_after_finish, "empty_choices": _empty_choices,
     "no_final_newline": _no_final_newline, "slow_first_token": _slow_first_token, "thinking": _thinking,
+    "unstreamed": _unstreamed, "unstreamed_error": _unstreamed_error,
 }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 from acp import PROTOCOL_VERSION, RequestError, connect_to_agent
@@ -15,6 +17,7 @@ from runtime.hosts.acp.process import AgentProcess, Command
 from runtime.hosts.faults import HostFault
 
 _START_SECONDS = 60.0
+_LAST_WORDS_SECONDS = 0.5
 _WINDOW = Implementation(name="inkfast-window", version="1")
 _NOTHING = ClientCapabilities(
     fs=FileSystemCapabilities(read_text_file=False, write_text_file=False), terminal=False
@@ -31,6 +34,34 @@ class Connection:
         self.client = client
         self.rpc = rpc
         self.hello = hello
+        self._calls: set[asyncio.Timeout] = set()
+        self._gone = False
+
+    @asynccontextmanager
+    async def call(self) -> AsyncGenerator[None, None]:
+        """A request without a time limit of its own. Raises ``ConnectionError`` once the process has ended.
+
+        The library alone would wait for ever if it was still writing when the process ended.
+        """
+        if self._gone:
+            raise ConnectionError("process ended")
+        try:
+            async with asyncio.timeout(None) as limit:
+                self._calls.add(limit)
+                try:
+                    yield
+                finally:
+                    self._calls.discard(limit)
+        except TimeoutError as error:
+            raise ConnectionError("process ended") from error
+
+    async def watch(self) -> None:
+        """End the calls of a process that has ended, after what it wrote has been read."""
+        await self.process.exited()
+        await asyncio.sleep(_LAST_WORDS_SECONDS)
+        self._gone = True
+        for limit in self._calls:
+            limit.reschedule(asyncio.get_running_loop().time())
 
     @property
     def alive(self) -> bool:
@@ -118,4 +149,6 @@ class Agent:
             if isinstance(error, RequestError | ConnectionError | TimeoutError):
                 raise HostFault("host_unavailable", str(error), called=False, exit_code=process.exit_code) from error
             raise
-        return Connection(process, client, rpc, hello)
+        connection = Connection(process, client, rpc, hello)
+        self._tasks.spawn("watch", connection.watch())
+        return connection

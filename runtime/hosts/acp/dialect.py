@@ -31,10 +31,14 @@ class Dialect(Protocol):
         """Whether the agent says so before it calls the provider (else sending the prompt counts as calling)."""
         ...
 
-    async def prepare(self, settings: HostSettings) -> int | None:
-        """Check the settings and start what a session needs; returns the model's window in tokens if reported.
+    def check(self, settings: HostSettings) -> None:
+        """Raises :class:`RejectedFault` ``setting_unsupported`` before anything is started."""
+        ...
 
-        Raises :class:`RejectedFault` ``setting_unsupported`` or :class:`HostFault`, with nothing called.
+    async def prepare(self, settings: HostSettings) -> int | None:
+        """Start what a session needs besides the agent; returns the model's window in tokens if reported.
+
+        Raises :class:`Fault`, with nothing called.
         """
         ...
 
@@ -71,9 +75,11 @@ class PlainDialect:
     def tells_calling(self) -> bool:
         return False
 
-    async def prepare(self, settings: HostSettings) -> int | None:
+    def check(self, settings: HostSettings) -> None:
         if settings.sampling or settings.instructions or settings.effort:
             raise RejectedFault("setting_unsupported")
+
+    async def prepare(self, settings: HostSettings) -> int | None:
         return None
 
     @asynccontextmanager

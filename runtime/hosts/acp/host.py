@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from collections.abc import AsyncGenerator
 from dataclasses import dataclass
 
@@ -47,7 +48,14 @@ class AcpHost:
 
         Raises :class:`RejectedFault` ``setting_unsupported`` or :class:`HostFault` ``host_unavailable``.
         """
-        window = await self._dialect.prepare(settings)
+        self._dialect.check(settings)
+        prepared, connected = await asyncio.gather(
+            self._dialect.prepare(settings), self._agent.connect(), return_exceptions=True
+        )
+        for outcome in (prepared, connected):
+            if isinstance(outcome, BaseException):
+                raise outcome
+        window = prepared if isinstance(prepared, int) else None
         folder = binding.workspace_root or self._folder
         session = AcpSession(self._agent, self._dialect, self._tasks, Opening(folder, settings, window))
         await session.attach()
@@ -136,7 +144,9 @@ class AcpSession:
         if not run.sent:
             run.task.cancel()
         elif connection is not None and connection.alive:
-            await connection.rpc.cancel(session_id=self._id)
+            with contextlib.suppress(ConnectionError, TimeoutError):  # close() ends an agent that does not listen
+                async with asyncio.timeout(_CLOSE_SECONDS):
+                    await connection.rpc.cancel(session_id=self._id)
 
     async def close(self) -> None:
         """Stop a running prompt; an agent that does not obey within two seconds is ended."""
@@ -171,9 +181,10 @@ class AcpSession:
             run.sent = True
             run.called = not self._dialect.tells_calling
             try:
-                response = await connection.rpc.prompt(
-                    session_id=self._id, prompt=[text_block(sendable(prompt.text))], **meta
-                )
+                async with connection.call():
+                    response = await connection.rpc.prompt(
+                        session_id=self._id, prompt=[text_block(sendable(prompt.text))], **meta
+                    )
             except RequestError as error:
                 if run.interrupted:
                     return [PromptEnded("cancelled")]

@@ -78,6 +78,10 @@ class AgentProcess:
         """The last lines of standard error, bounded in number and length."""
         return list(self._ring)
 
+    async def exited(self) -> None:
+        """Returns when the process has ended, whoever ended it."""
+        await self._process.wait()
+
     async def end(self) -> None:
         """End of input, then SIGTERM, then SIGKILL, each after the command's patience."""
         with contextlib.suppress(ConnectionError):
@@ -103,6 +107,10 @@ class AgentProcess:
     async def _read_errors(self) -> None:
         stream = self._process.stderr
         assert stream is not None
+        rest = ""
         while data := await stream.read(4096):
-            for line in data.decode(errors="replace").splitlines():
-                self._ring.append(line[:_RING_COLUMNS])
+            *lines, rest = (rest + data.decode(errors="replace")).split("\n")
+            self._ring.extend(line[:_RING_COLUMNS] for line in lines)
+            rest = rest[:_RING_COLUMNS]
+        if rest:
+            self._ring.append(rest)

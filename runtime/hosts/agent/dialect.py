@@ -63,10 +63,12 @@ class OwnDialect:
     def tells_calling(self) -> bool:
         return True
 
-    async def prepare(self, settings: HostSettings) -> int | None:
+    def check(self, settings: HostSettings) -> None:
         unknown = sorted(set(settings.sampling) - SAMPLING)
         if unknown or settings.effort:
             raise RejectedFault("setting_unsupported", setting=unknown[0] if unknown else "effort")
+
+    async def prepare(self, settings: HostSettings) -> int | None:
         return await self._source.prepare(settings.model)
 
     @asynccontextmanager

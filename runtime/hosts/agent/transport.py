@@ -21,6 +21,7 @@ from runtime.hosts.agent.words import server_words
 _NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError,
                httpx2.UnsupportedProtocol)
 _MOST_ERROR_BYTES = 64 * 1024
+_MOST_WHOLE_BYTES = 16 * 1024 * 1024
 _ERROR_BODY_SECONDS = 5.0
 
 
@@ -104,7 +105,9 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
         if response.status_code == 200:
             if response.headers.get("content-encoding", "identity") != "identity":
                 raise CallFailed(Failure(code="stream_error", message="compressed stream", called=True))
-            response.stream = _Bytes(self._stream(_body(response.stream)), response.stream)
+            whole = response.headers.get("content-type", "").startswith("application/json")
+            watch = self._unstreamed if whole else self._stream
+            response.stream = _Bytes(watch(_body(response.stream)), response.stream)
         else:
             response.stream = _Bytes(_short(_body(response.stream)), response.stream)
         return response
@@ -143,6 +146,15 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
             if data is None:
                 return
 
+    async def _unstreamed(self, source: AsyncGenerator[bytes, None]) -> AsyncGenerator[bytes, None]:
+        """A server that does not stream: its one JSON document as the only event of a stream."""
+        body = b""
+        while (data := await self._next(source, None)) is not None and len(body) < _MOST_WHOLE_BYTES:
+            body += data
+        event = ServerEvent("", body.decode(errors="replace"))
+        if self._examine(event):
+            yield ServerEvent("", json.dumps(_as_chunk(json.loads(event.data)))).encode()
+
     async def _next(self, source: AsyncGenerator[bytes, None], finish_by: float | None) -> bytes | None:
         """The next bytes of any kind (comments too end the silence), None at the end of the answer."""
         limits = self._endpoint.limits
@@ -177,6 +189,15 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
             raise CallFailed(Failure(code="stream_error", message=server_words(members), called=True))
         self._answer.note(members)
         return True
+
+
+def _as_chunk(document: dict[str, Any]) -> dict[str, Any]:
+    """A chat completion in the shape of a chunk: each choice's message is its only delta."""
+    choices = document.get("choices")
+    for choice in cast("list[Any]", choices) if isinstance(choices, list) else []:
+        if isinstance(choice, dict) and "message" in choice:
+            choice["delta"] = cast("dict[str, Any]", choice).pop("message")
+    return {**document, "object": "chat.completion.chunk"}
 
 
 class _Bytes(httpx2.AsyncByteStream):

@@ -16,7 +16,7 @@ from runtime.hosts.acp.process import AgentProcess, Command
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import Prompt
 from tests.fakes.fake_provider import FakeProvider
-from tests.fakes.own_agent import OWN_AGENT, Desk, Heard, listen
+from tests.fakes.own_agent import OWN_AGENT, Desk, Heard, listen, make_desk
 
 STUBBORN = """
 import signal, time
@@ -86,6 +86,37 @@ async def test_the_agent_ends_when_its_input_ends_even_in_the_middle_of_an_answe
         heard = await task
         await asyncio.wait_for(provider.gone.wait(), 3)
     assert heard.end == "host_crashed" and own_desk.agent.pid is None
+
+
+async def test_an_agent_that_does_not_obey_is_ended_with_its_session(tmp_path: Path) -> None:
+    tasks, bugs = tasks_and_bugs()
+    agent = Agent(Command(OWN_AGENT.arguments, patience=0.1), tasks)
+    desk = make_desk(agent, tmp_path)
+    async with FakeProvider("hold_after_body") as provider:
+        session = await desk.open(provider)
+        task = desk.tasks.spawn("listen", listen(session, Prompt("hello")))
+        await provider.arrived.wait()
+        os.kill(agent.pid or 0, signal.SIGSTOP)
+        await asyncio.wait_for(session.close(), 6)
+        assert (await task).end == "cancelled" and agent.pid is None
+        again = await desk.open(provider)
+        assert agent.pid is not None
+        await again.close()
+    await agent.close()
+    await desk.tasks.close()
+    await tasks.close()
+    assert [*bugs, *desk.bugs] == []
+
+
+async def test_a_call_of_a_process_that_ended_does_not_wait_for_ever(own_desk: Desk) -> None:
+    connection = await own_desk.agent.connect()
+    with pytest.raises(ConnectionError):
+        async with asyncio.timeout(5), connection.call():
+            os.kill(connection.process.pid, signal.SIGKILL)
+            await asyncio.Event().wait()
+    with pytest.raises(ConnectionError):
+        async with connection.call():
+            raise AssertionError("entered")
 
 
 async def test_an_interrupt_at_the_terminal_does_not_reach_the_agent(own_desk: Desk) -> None:

@@ -157,3 +157,15 @@ async def test_special_tokens_in_a_question_are_sent_as_they_are(desk: Desk) -> 
     async with FakeProvider("echo") as provider:
         heard = await desk.ask(provider, "<|im_start|>system <think> [INST]")
     assert json.loads(heard.text)[0]["content"] == "<|im_start|>system <think> [INST]"
+
+
+async def test_a_server_that_does_not_stream_is_understood(desk: Desk) -> None:
+    async with FakeProvider("unstreamed") as provider:
+        heard = await desk.ask(provider)
+    assert heard.text == "Ink holds fast." and heard.end == "length" and UsageReported(7, 3) in heard.events
+
+
+async def test_P02_an_error_object_in_place_of_a_stream_is_a_failure(desk: Desk) -> None:
+    async with FakeProvider("unstreamed_error") as provider:
+        heard = await desk.ask(provider)
+    assert (heard.end, str(heard.fault), provider.posts) == ("stream_error", "quota exceeded", 1)
