@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -45,6 +45,7 @@ class FakeHost:
     open_fault: Fault | None = None
     open_hold: asyncio.Event | None = None
     deaf: bool = False
+    on_prompt: Callable[[Prompt], None] | None = None
     opened: list[tuple[Binding, HostSettings]] = field(default_factory=list)
     sessions: list[FakeHostSession] = field(default_factory=list)
     prompts: list[Prompt] = field(default_factory=list)
@@ -87,6 +88,8 @@ class FakeHostSession:
 
     async def prompt(self, prompt: Prompt) -> AsyncIterator[HostEvent]:
         self._host.prompts.append(prompt)
+        if self._host.on_prompt is not None:
+            self._host.on_prompt(prompt)
         self._quiet.clear()
         script = self._host.scripts.pop(0) if self._host.scripts else says("ok")
         for line in script:

@@ -98,10 +98,10 @@ async def test_another_store_gives_the_same_folder_the_same_id(
 
 def test_a_volume_that_ignores_case_makes_one_workspace_of_two_spellings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(identity, "_ignores_case", lambda path: True)
-    assert identity.workspace_id_for("/Work/API") == identity.workspace_id_for("/work/api")
-    assert identity.workspace_id_for("/Work/Cafe\u0301") == identity.workspace_id_for("/work/caf\u00e9")
+    assert identity.workspace_id_for("/Projects/API") == identity.workspace_id_for("/projects/api")
+    assert identity.workspace_id_for("/Projects/Cafe\u0301") == identity.workspace_id_for("/projects/caf\u00e9")
     monkeypatch.setattr(identity, "_ignores_case", lambda path: False)
-    assert identity.workspace_id_for("/Work/API") != identity.workspace_id_for("/work/api")
+    assert identity.workspace_id_for("/Projects/API") != identity.workspace_id_for("/projects/api")
 
 
 def test_the_volume_itself_is_asked_about_case(tmp_path: Path) -> None:
