@@ -39,8 +39,8 @@ test-core: setup
 check: lint types contracts test
 
 lint: setup
-	@$(VENV)/ruff format --check --quiet .
-	@$(VENV)/ruff check --quiet .
+	@$(VENV)/ruff format --check --quiet --output-format concise .
+	@$(VENV)/ruff check --quiet --output-format concise .
 
 format: setup
 	@$(VENV)/ruff format --quiet .

@@ -13,11 +13,12 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from io import TextIOWrapper
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
+from typing import cast
 
 from runtime.base.redaction import redact
 from runtime.base.traces import describe
@@ -27,8 +28,9 @@ FIELDS = frozenset(
     {
         "draft", "operation", "session", "turn", "submission", "request", "workspace", "writer", "owner", "lease",
         "item", "topic", "slot", "task", "step", "stage", "host", "server", "model", "engine", "pid", "signal",
-        "status", "code", "phase", "state", "outcome", "kind", "surface", "errno", "sqlite", "version", "revision",
-        "sequence", "attempt", "count", "total", "dropped", "size", "bytes", "ms", "seconds",
+        "status", "code", "error", "phase", "state", "outcome", "kind", "surface", "errno", "sqlite", "version",
+        "revision", "sequence", "attempt", "count", "counts", "total", "dropped", "size", "bytes", "ms", "seconds",
+        "drafts", "journals", "kept_apart", "postponed",
     }
 )  # fmt: skip
 _PLAIN = re.compile(r"^[A-Za-z0-9_.:@+/-]{1,160}$")
@@ -100,5 +102,8 @@ class _PrivateFileHandler(RotatingFileHandler):
 def _plain(value: object) -> object:
     if value is None or isinstance(value, bool | int | float):
         return value
+    if isinstance(value, Mapping):
+        counts = cast("Mapping[object, object]", value)
+        return {str(_plain(word)): number for word, number in counts.items() if isinstance(number, int | float)}
     text = str(value)
     return text if _PLAIN.match(text) and redact(text) == text else "[dropped]"

@@ -37,6 +37,13 @@ def test_known_fields_are_written_as_json(folder: Path) -> None:
     assert line["time"].endswith("+00:00")
 
 
+def test_counts_may_be_given_as_words_with_numbers(folder: Path) -> None:
+    counts = {"resumed": 2, SECRET_TEXT: 1, "title": SECRET_TEXT}
+    logging.getLogger("drafts.recovery").info("reconciled", extra={"counts": counts})
+    (line,) = _lines(folder)
+    assert line["counts"] == {"resumed": 2, "[dropped]": 1}
+
+
 def test_arguments_and_unknown_fields_never_reach_the_file(folder: Path) -> None:
     logger = logging.getLogger("drafts.store")
     logger.info("saved %s", SECRET_TEXT, extra={"text": SECRET_TEXT, "title": SECRET_TEXT})
