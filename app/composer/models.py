@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from PySide6.QtCore import QPoint, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
@@ -12,8 +12,7 @@ from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 _LONGEST_TITLE = 240
 
 
-@dataclass(frozen=True, slots=True)
-class ModelChoice:
+class ModelChoice(NamedTuple):
     """One model that can be asked for. ``note`` is a word about it; ``reason`` says why it is not available."""
 
     reference: str

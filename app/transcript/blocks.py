@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from app.transcript.rows import Row
 
@@ -21,8 +20,7 @@ HARD_LIMIT = 8_000
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^`\n]*$", re.MULTILINE)
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Characters ``start`` to ``end`` of a row's text; ``first`` and ``last`` say whether its block begins, ends here.
 
     ``fence`` is the opening fence of a code block, by which the closing one is recognised.
@@ -59,7 +57,7 @@ def extend_pieces(pieces: list[Piece], text: str) -> int:
     pieces[number:] = fresh or ([] if number else [Piece("prose", 0, 0)])
     if number and not pieces[number - 1].last and (not fresh or fresh[0].first):
         number -= 1
-        pieces[number] = replace(pieces[number], last=True)
+        pieces[number] = pieces[number]._replace(last=True)
     return number
 
 
@@ -69,7 +67,7 @@ def _continued(fresh: list[Piece], last: Piece, length: int) -> list[Piece]:
         return fresh
     if fresh[0].start >= fresh[0].end < length:
         return fresh[1:]
-    return [replace(fresh[0], first=False), *fresh[1:]]
+    return [fresh[0]._replace(first=False), *fresh[1:]]
 
 
 def _merged(text: str, start: int, inside: Piece | None) -> Iterator[Piece]:
@@ -112,11 +110,11 @@ def _split(text: str, block: Piece) -> Iterator[Piece]:
         if cut >= block.end:
             break
         ends = resume >= block.end < len(text)  # only a block that is still open keeps an empty line at its end
-        yield replace(block, start=start, end=cut, first=first, last=ends)
+        yield block._replace(start=start, end=cut, first=first, last=ends)
         if ends:
             return
         start, first = resume, False
-    yield replace(block, start=start, first=first)
+    yield block if first else block._replace(start=start, first=False)
 
 
 def _cut(text: str, start: int, end: int) -> tuple[int, int]:

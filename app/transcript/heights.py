@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 
 _CHUNK = 512
-_WIDE = re.compile(
-    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\U0001f300-\U0001faff]"
-)
+_WIDE = "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\U0001f300-\U0001faff]"
+
+
+@cache
+def _wide() -> re.Pattern[str]:
+    """Compiled when the first text needs it: that takes as long as laying out a screen."""
+    return re.compile(_WIDE)
 
 
 def text_weight(text: str) -> int:
     """Length of a text in Latin characters: a Chinese, Japanese or Korean one counts double."""
-    return len(text) if text.isascii() else len(text) + len(_WIDE.findall(text))
+    return len(text) if text.isascii() else len(text) + len(_wide().findall(text))
 
 
 def estimated_lines(weight: int, line_ends: int, per_line: int) -> int:

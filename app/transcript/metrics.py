@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from app.transcript.blocks import Piece
 from app.transcript.heights import estimated_lines
@@ -22,8 +22,7 @@ _GAPS: dict[RowKind, int] = {"user": 24, "assistant": 16, "reasoning": 16, "noti
 _WIDTH_OF_PROSE, _WIDTH_OF_CODE, _WIDTH_OF_SMALL = 7.2, 7.8, 6.3
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(NamedTuple):
     """The room around a piece's lines: what lies above and below them and at the sides, in pixels.
 
     ``outer`` is the part of ``above`` that lies outside of a bubble. ``is_first`` and ``is_last`` say that the piece
