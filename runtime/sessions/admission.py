@@ -94,16 +94,12 @@ def _admit(connection: apsw.Connection, publish: Publish, submission: Submission
         return stored
     _check_session(connection, submission.session_id)
     parent, branch = _branch_point(connection, submission.session_id, terms.retried_turn)
-    receipt = Receipt(
-        submission.submission_id, submission.session_id, new_id("trn"), submission.fingerprint, terms.now
-    )
+    receipt = Receipt(submission.submission_id, submission.session_id, new_id("trn"), submission.fingerprint, terms.now)
     _insert_turn(connection, receipt, terms.owner)
     _insert_receipt(connection, receipt)
     rest = {name: member for name, member in submission.payload.items() if name != "text"}
     text = itemlog.storable(str(submission.payload["text"]))
-    new = NewItem(
-        receipt.session_id, receipt.turn_id, "user", text, data=rest, parent_item=parent, branch=branch
-    )
+    new = NewItem(receipt.session_id, receipt.turn_id, "user", text, data=rest, parent_item=parent, branch=branch)
     publish(ItemAppended(itemlog.append(connection, new, terms.now)))
     title = title_from(text)
     if title:
@@ -121,9 +117,7 @@ def _check_session(connection: apsw.Connection, session_id: str) -> None:
         raise RejectedFault("session_unknown")
     if row[0] != "open":
         raise RejectedFault(f"session_{row[0]}")
-    busy = connection.execute(
-        "SELECT 1 FROM turns WHERE session_id = ? AND ended_at IS NULL", (session_id,)
-    ).fetchone()
+    busy = connection.execute("SELECT 1 FROM turns WHERE session_id = ? AND ended_at IS NULL", (session_id,)).fetchone()
     if busy is not None:
         raise RejectedFault("session_busy")
 
@@ -145,8 +139,14 @@ def _insert_receipt(connection: apsw.Connection, receipt: Receipt) -> None:
     connection.execute(
         "INSERT INTO receipts (submission_id, version, session_id, turn_id, fingerprint, accepted_at)"
         " VALUES (?,?,?,?,?,?)",
-        (receipt.submission_id, RECEIPT_VERSION, receipt.session_id, receipt.turn_id, receipt.fingerprint,
-         receipt.accepted_at),
+        (
+            receipt.submission_id,
+            RECEIPT_VERSION,
+            receipt.session_id,
+            receipt.turn_id,
+            receipt.fingerprint,
+            receipt.accepted_at,
+        ),
     ).fetchall()
 
 

@@ -26,8 +26,9 @@ log = logging.getLogger(__name__)
 STOP_SECONDS = 5.0
 _RETRY_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
 # Answers of the provider itself: nothing was generated. Anything else before the first event proves nothing.
-_DEFINITE = frozenset({"auth_failed", "not_found", "rate_limited", "server_error", "stream_error", "model_missing",
-                       "model_damaged"})
+_DEFINITE = frozenset(
+    {"auth_failed", "not_found", "rate_limited", "server_error", "stream_error", "model_missing", "model_damaged"}
+)
 STOPPED = Ending(TurnState.CANCELLED, "stopped")
 
 
@@ -70,15 +71,15 @@ class TurnRun:
 
     async def run(self) -> None:
         """Never raises a fault: every failure becomes the turn's terminal record. Bugs are recorded and raised."""
-        ending = Ending(TurnState.FAILED, "internal_error")
+        ending, attempts = Ending(TurnState.FAILED, "internal_error"), 1_000_000
         try:
             ending = await self._asked()
         except asyncio.CancelledError:
-            ending = Ending(TurnState.INTERRUPTED, "app_closed")
+            ending, attempts = Ending(TurnState.INTERRUPTED, "app_closed"), 1
             raise
         finally:
             try:
-                await self._conclude(ending)
+                await self._conclude(ending, attempts)
             finally:
                 self._done.set()
         if self._broken:
@@ -125,9 +126,7 @@ class TurnRun:
             raise EnvironmentFault("content_missing")
         sent = len(question.history.messages)
         detail: JsonObject = {"context": {"sent": sent, "left_out": question.history.left_out}}
-        started = await self._journal.start(
-            self._shop.owner_id, detail, question.history.left_out, question.user_item
-        )
+        started = await self._journal.start(self._shop.owner_id, detail, question.history.left_out, question.user_item)
         if not started or self._stopping:
             return False
         self._host, self._called = host, True
@@ -200,15 +199,19 @@ class TurnRun:
             return Ending(TurnState.UNKNOWN, "outcome_unknown", detail={"cause": fault.code})
         return Ending(TurnState.INTERRUPTED if self._called else TurnState.FAILED, fault.code)
 
-    async def _conclude(self, ending: Ending) -> None:
-        """Write the terminal record, again and again while the disk refuses; the next start settles it otherwise."""
-        for attempt in range(1_000_000):
+    async def _conclude(self, ending: Ending, attempts: int) -> None:
+        """Write the terminal record, again and again while the disk refuses.
+
+        A program that closes tries once; the next start settles what could not be stored.
+        """
+        for attempt in range(attempts):
             try:
                 await self._journal.end(ending)
                 return
             except EnvironmentFault as fault:
                 log.warning("a turn's end could not be stored", extra={"code": fault.code, "attempt": attempt})
-                await self._shop.patience.clock.sleep(_RETRY_SECONDS[min(attempt, len(_RETRY_SECONDS) - 1)])
+                if attempt + 1 < attempts:
+                    await self._shop.patience.clock.sleep(_RETRY_SECONDS[min(attempt, len(_RETRY_SECONDS) - 1)])
 
     async def _cut_off(self) -> None:
         await self._shop.hosts.drop(self._session.id)

@@ -13,8 +13,13 @@ from dataclasses import replace
 from runtime.sessions.events import ItemAppended, ItemExtended, ItemSettled, SessionEvent, TurnChanged
 from runtime.sessions.model import Item, Turn, TurnState
 
-_RANK = {TurnState.ADMITTED: 0, TurnState.STARTING: 1, TurnState.RUNNING: 2, TurnState.AWAITING_APPROVAL: 2,
-         TurnState.INTERRUPTING: 3}
+_RANK = {
+    TurnState.ADMITTED: 0,
+    TurnState.STARTING: 1,
+    TurnState.RUNNING: 2,
+    TurnState.AWAITING_APPROVAL: 2,
+    TurnState.INTERRUPTING: 3,
+}
 _ENDED = 4
 
 

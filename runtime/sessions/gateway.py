@@ -92,7 +92,10 @@ class SessionsGateway:
         await self._controller.publish(started)
 
     async def admit(self, submission: Submission) -> Receipt:
-        """Admit, then let the turn run by itself; both happen even if the caller is cancelled in between."""
+        """Admit, then let the turn run by itself; both happen even if the caller is cancelled in between.
+
+        Raises as :meth:`Admission.admit`, and ``workspace_unavailable`` if the session's folder is gone.
+        """
         return await asyncio.shield(self._tasks.spawn("admit", self._admit(submission)))
 
     async def retry(self, turn_id: str) -> Receipt:
@@ -120,6 +123,10 @@ class SessionsGateway:
             await self._controller.stop(session_id)
 
     async def _admit(self, submission: Submission, retried_turn: str = "") -> Receipt:
+        if await self._admission.find(submission.submission_id) is None:
+            session = await self._store.get(submission.session_id)
+            if session is not None:
+                await self._workspaces.check(session.place)
         receipt = await self._admission.admit(submission, retried_turn=retried_turn)
         await self._controller.begin(receipt)
         return receipt

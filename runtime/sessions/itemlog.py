@@ -57,13 +57,35 @@ def append(connection: apsw.Connection, new: NewItem, now: int) -> Item:
     connection.execute(
         "INSERT INTO items (id, session_id, seq, turn_id, kind, state, parent_item, branch, created_at, data_json,"
         " text) VALUES (?,?,?,?,?,?,?,?,?,?,?)",
-        (item_id, new.session_id, seq, new.turn_id, new.kind, new.state, new.parent_item, new.branch, now,
-         dump(new.data or {}), "" if streaming else new.text),
+        (
+            item_id,
+            new.session_id,
+            seq,
+            new.turn_id,
+            new.kind,
+            new.state,
+            new.parent_item,
+            new.branch,
+            now,
+            dump(new.data or {}),
+            "" if streaming else new.text,
+        ),
     ).fetchall()
     if streaming:
         extend(connection, item_id, 0, new.text)
-    return Item(item_id, new.session_id, seq, new.turn_id, new.kind, new.state, new.text, new.data or {},
-                new.parent_item, new.branch, now)
+    return Item(
+        item_id,
+        new.session_id,
+        seq,
+        new.turn_id,
+        new.kind,
+        new.state,
+        new.text,
+        new.data or {},
+        new.parent_item,
+        new.branch,
+        now,
+    )
 
 
 def extend(connection: apsw.Connection, item_id: str, start: int, text: str) -> None:

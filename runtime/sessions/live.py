@@ -49,9 +49,7 @@ class LiveHosts:
     def get(self, session_id: str) -> HostSession | None:
         return self._live.get(session_id)
 
-    async def open(
-        self, session_id: str, place: Place, requested: JsonObject, host_session_id: str = ""
-    ) -> OpenedHost:
+    async def open(self, session_id: str, place: Place, requested: JsonObject, host_session_id: str = "") -> OpenedHost:
         """Start a host session with the requested settings. Raises :class:`Fault` with the host's code."""
         settings = host_settings(requested)
         host, model = await self._registry.host_for(_text(requested, "model"))
@@ -113,5 +111,3 @@ def observed_object(host_session: HostSession) -> JsonObject:
 def _text(value: Mapping[str, JsonValue], name: str) -> str:
     member = value.get(name, "")
     return member if isinstance(member, str) else ""
-
-

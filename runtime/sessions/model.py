@@ -31,11 +31,20 @@ class TurnState(StrEnum):
         return self in _TERMINAL
 
 
-_TERMINAL = frozenset({TurnState.COMPLETED, TurnState.INTERRUPTED, TurnState.TIMED_OUT, TurnState.FAILED,
-                       TurnState.CANCELLED, TurnState.UNKNOWN})
+_TERMINAL = frozenset(
+    {
+        TurnState.COMPLETED,
+        TurnState.INTERRUPTED,
+        TurnState.TIMED_OUT,
+        TurnState.FAILED,
+        TurnState.CANCELLED,
+        TurnState.UNKNOWN,
+    }
+)
 
-ItemKind = Literal["user", "assistant", "reasoning_summary", "tool_call", "tool_result", "plan", "approval",
-                   "notice", "error"]
+ItemKind = Literal[
+    "user", "assistant", "reasoning_summary", "tool_call", "tool_result", "plan", "approval", "notice", "error"
+]
 ItemState = Literal["streaming", "final", "interrupted"]
 TitleSource = Literal["none", "first_line", "job", "manual"]
 

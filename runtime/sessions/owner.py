@@ -15,6 +15,7 @@ class OwnerLease:
 
     owner_id: str
     _lease: Lease
+    _leases: LeaseBook
 
     @staticmethod
     def take(leases: LeaseBook) -> OwnerLease:
@@ -23,11 +24,12 @@ class OwnerLease:
         lease = leases.try_acquire("owner", "process", owner_id)
         if lease is None:
             raise EnvironmentFault("lease_unavailable")
-        return OwnerLease(owner_id, lease)
+        return OwnerLease(owner_id, lease, leases)
 
     def release(self) -> None:
         """At exit, after the last turn has ended. Harmless when repeated."""
         self._lease.release()
+        self._leases.forget("owner", "process", self.owner_id)
 
 
 def is_alive(leases: LeaseBook, owner_id: str) -> bool:

@@ -28,9 +28,7 @@ def recent_sessions(connection: apsw.Connection, limit: int) -> list[Session]:
 
 def read_session(connection: apsw.Connection, session_id: str) -> Session | None:
     """One session, listed or not."""
-    row = connection.execute(
-        f"SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE s.id = ?", (session_id,)
-    ).fetchone()
+    row = connection.execute(f"SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE s.id = ?", (session_id,)).fetchone()
     return session_of(cast("tuple[Any, ...]", row)) if row is not None else None
 
 

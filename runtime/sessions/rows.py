@@ -21,9 +21,7 @@ SESSION_COLUMNS = (
     " s.observed_json, s.host_session_id, s.last_seq, s.item_count, s.created_at, s.last_activity,"
     " (SELECT state FROM turns WHERE session_id = s.id ORDER BY number DESC LIMIT 1)"
 )
-SESSION_TABLES = (
-    "sessions s LEFT JOIN topics t ON t.id = s.topic_id LEFT JOIN workspaces w ON w.id = s.workspace_id"
-)
+SESSION_TABLES = "sessions s LEFT JOIN topics t ON t.id = s.topic_id LEFT JOIN workspaces w ON w.id = s.workspace_id"
 RECENT_SESSIONS = (
     f"SELECT {SESSION_COLUMNS} FROM {SESSION_TABLES} WHERE s.presence = 'open' AND s.accepted_at IS NOT NULL"
     " ORDER BY s.last_activity DESC, s.id DESC LIMIT ?"
@@ -31,9 +29,7 @@ RECENT_SESSIONS = (
 TURN_COLUMNS = (
     "id, session_id, submission_id, state, error_code, error, owner, finish_reason, started_at, ended_at, detail_json"
 )
-ITEM_COLUMNS = (
-    "id, session_id, seq, turn_id, kind, state, text, data_json, parent_item, branch, created_at"
-)
+ITEM_COLUMNS = "id, session_id, seq, turn_id, kind, state, text, data_json, parent_item, branch, created_at"
 ITEMS_BETWEEN = f"SELECT {ITEM_COLUMNS} FROM items WHERE session_id = ? AND seq BETWEEN ? AND ? ORDER BY seq"
 RECEIPT_COLUMNS = "submission_id, session_id, turn_id, fingerprint, accepted_at, version"
 

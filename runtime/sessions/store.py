@@ -158,9 +158,7 @@ def _create(connection: apsw.Connection, reservation: Reservation, now: int) -> 
         set_title(connection, reservation.session_id, title, "first_line")
 
 
-def _reuse(
-    connection: apsw.Connection, reservation: Reservation, found: tuple[str, str, int | None]
-) -> None:
+def _reuse(connection: apsw.Connection, reservation: Reservation, found: tuple[str, str, int | None]) -> None:
     """An earlier attempt made it. Until a submission is accepted, the newest attempt's settings count."""
     topic_id, presence, accepted_at = found
     if topic_id != reservation.topic_id:
@@ -184,8 +182,6 @@ def _bind(connection: apsw.Connection, reservation: Reservation, now: int) -> No
         "UPDATE sessions SET workspace_id = ?, presence = 'open' WHERE id = ? AND presence = 'unbound'",
         (place.workspace_id, reservation.session_id),
     ).fetchall()
-    row = connection.execute(
-        "SELECT workspace_id FROM sessions WHERE id = ?", (reservation.session_id,)
-    ).fetchone()
+    row = connection.execute("SELECT workspace_id FROM sessions WHERE id = ?", (reservation.session_id,)).fetchone()
     if row is None or row[0] != place.workspace_id:
         raise RejectedFault("conflict")

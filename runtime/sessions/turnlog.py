@@ -18,7 +18,11 @@ from runtime.sessions.rows import TURN_COLUMNS, dump, turn_of
 _ERROR_CHARACTERS = 500
 _MERGE = "detail_json = json_patch(iif(json_valid(detail_json), detail_json, '{}'), ?)"
 TerminalState: TypeAlias = Literal[
-    TurnState.COMPLETED, TurnState.INTERRUPTED, TurnState.TIMED_OUT, TurnState.FAILED, TurnState.CANCELLED,
+    TurnState.COMPLETED,
+    TurnState.INTERRUPTED,
+    TurnState.TIMED_OUT,
+    TurnState.FAILED,
+    TurnState.CANCELLED,
     TurnState.UNKNOWN,
 ]
 
@@ -91,8 +95,14 @@ def end(connection: apsw.Connection, turn_id: str, ending: Ending, now: int) -> 
         f"state = ?, error_code = ?, error = ?, finish_reason = ?, {_MERGE}, ended_at = ?",
         "1",
         turn_id,
-        (ending.state.value, ending.code, ending.error[:_ERROR_CHARACTERS], ending.finish_reason,
-         dump(ending.detail or {}), now),
+        (
+            ending.state.value,
+            ending.code,
+            ending.error[:_ERROR_CHARACTERS],
+            ending.finish_reason,
+            dump(ending.detail or {}),
+            now,
+        ),
         (),
     )
 

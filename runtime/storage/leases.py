@@ -5,6 +5,7 @@ A second process can therefore never declare a live worker interrupted (spec/dra
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,6 +73,11 @@ class LeaseBook:
         Looking shares the lock for an instant: two lookers never meet, but a ``try_acquire`` in that instant fails.
         """
         return looks_held(self._folder, kind, *identity)
+
+    def forget(self, kind: Kind, *identity: str) -> None:
+        """Remove the file of a free lease whose identity is never used again."""
+        with contextlib.suppress(OSError):
+            self._path(kind, identity).unlink(missing_ok=True)
 
     def _path(self, kind: Kind, identity: tuple[str, ...]) -> Path:
         return lease_path(self._folder, kind, identity)

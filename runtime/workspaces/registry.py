@@ -77,9 +77,7 @@ def register(connection: apsw.Connection, place: Place, now: int) -> Place:
         "INSERT INTO workspaces (id, scope, root, name, created_at) VALUES (?,?,?,?,?) ON CONFLICT (id) DO NOTHING",
         (place.workspace_id, place.scope, place.root, Path(place.root).name or place.root, now),
     ).fetchall()
-    row = connection.execute(
-        "SELECT id, scope, root FROM workspaces WHERE id = ?", (place.workspace_id,)
-    ).fetchone()
+    row = connection.execute("SELECT id, scope, root FROM workspaces WHERE id = ?", (place.workspace_id,)).fetchone()
     return Place(*cast("tuple[Any, ...]", row)) if row is not None else place
 
 
@@ -90,9 +88,7 @@ def _listed(connection: apsw.Connection) -> list[Workspace]:
     )
     places = [Place(identity, "project", root) for identity, root, _name in rows]
     names = _distinguished([(name, root) for _identity, root, name in rows])
-    folders = [
-        Workspace(place, name, _is_usable(place.root)) for place, name in zip(places, names, strict=True)
-    ]
+    folders = [Workspace(place, name, _is_usable(place.root)) for place, name in zip(places, names, strict=True)]
     return [Workspace(GLOBAL, "", True), *sorted(folders, key=lambda item: (item.name.casefold(), item.place.root))]
 
 

@@ -12,11 +12,25 @@ from tests.crash.harness import Ended, damage, kill_at, passed_failpoints, rows,
 from tests.crash.session_scenarios import CALLS
 
 STEPS = [
-    "workspaces.register", "sessions.create", "sessions.bind", "sessions.observe", "sessions.admit", "turns.starting",
-    "turns.running", "stream.batch", "turns.end", "titles.set", "turns.interrupting",
+    "workspaces.register",
+    "sessions.create",
+    "sessions.bind",
+    "sessions.observe",
+    "sessions.admit",
+    "turns.starting",
+    "turns.running",
+    "stream.batch",
+    "turns.end",
+    "titles.set",
+    "turns.interrupting",
 ]
 LATER = [
-    "sessions.create@2", "sessions.admit@2", "sessions.admit@3", "turns.starting@3", "stream.batch@3", "turns.end@3",
+    "sessions.create@2",
+    "sessions.admit@2",
+    "sessions.admit@3",
+    "turns.starting@3",
+    "stream.batch@3",
+    "turns.end@3",
 ]
 
 
@@ -111,6 +125,9 @@ def test_every_failpoint_of_sessions_is_passed_by_a_scenario(data_folder: DataFo
     passed = passed_failpoints("session_scenarios:converse", data_folder)
     kill_at("session_scenarios:stream_three", data_folder, "titles.set.after_commit")
     passed |= passed_failpoints("session_scenarios:look", data_folder)
-    mine = {name for name in failpoints.declared() if name.startswith(
-        ("sessions.", "turns.", "stream.", "titles.", "recovery.interrupt", "workspaces."))}
+    mine = {
+        name
+        for name in failpoints.declared()
+        if name.startswith(("sessions.", "turns.", "stream.", "titles.", "recovery.interrupt", "workspaces."))
+    }
     assert mine - passed == set()

@@ -121,9 +121,7 @@ async def test_an_unknown_or_unbound_session_refuses(rig: Rig) -> None:
 @pytest.mark.parametrize("bad", ["", "x" * 257, "a\0b", "a\rb", "a\nb", "\ud800"])
 async def test_ids_that_cannot_be_stored_are_refused(rig: Rig, bad: str) -> None:
     await rig.store.create(reservation())
-    for call in (rig.admission.find(bad), rig.admission.admit(
-        type(submission())(bad, "ses-one", "f", {"text": "Hi"})
-    )):
+    for call in (rig.admission.find(bad), rig.admission.admit(type(submission())(bad, "ses-one", "f", {"text": "Hi"}))):
         with pytest.raises(RejectedFault) as caught:
             await call
         assert caught.value.code == "bad_submission_id"

@@ -21,7 +21,7 @@ from runtime.hosts.port import (
 from runtime.sessions.events import TurnChanged
 from runtime.sessions.fold import ConversationFold
 from runtime.sessions.model import TurnState
-from tests.fakes.clock import settle
+from tests.fakes.clock import FakeClock, settle
 from tests.fakes.host import Hold, Line, Pause, says
 from tests.unit.runtime.sessions.kit import Rig, reservation, submission
 
@@ -75,97 +75,6 @@ async def test_everything_that_is_published_is_durable(rig: Rig) -> None:
     order = ["admitted", "starting", "running", "completed"]
     assert len(seen) == len(order)
     assert all(order.index(stored) >= order.index(published) for published, stored in seen)
-
-
-async def test_a_stopped_turn_keeps_its_text_and_never_runs_again(rig: Rig) -> None:
-    rig.host.scripts = [_forever(TextDelta("partial"))]
-    await rig.send()
-    await rig.heard.text("partial")
-    await rig.controller.stop("ses-one")
-    turn = await rig.heard.ended()
-    assert (turn.state, turn.error_code, turn.finish_reason) == (TurnState.CANCELLED, "stopped", "cancelled")
-    states = [turn.state.value for turn in rig.heard.turns()]
-    assert states[states.index("interrupting"):] == ["interrupting", "cancelled"]
-    assert [(item.kind, item.state, item.text) for item in (await rig.items())[1:]] == [
-        ("assistant", "interrupted", "partial")
-    ]
-    assert rig.host.interrupts == 1
-    assert rig.controller.running("ses-one") is None
-
-
-async def test_a_host_that_ignores_the_stop_is_closed_after_five_seconds(rig: Rig) -> None:
-    rig.host.deaf = True
-    rig.host.scripts = [_forever(TextDelta("partial"))]
-    await rig.send()
-    await rig.heard.text("partial")
-    stopping = rig.tasks.spawn("stop", rig.controller.stop("ses-one"))
-    await rig.heard.turn(TurnState.INTERRUPTING)
-    await rig.clock.advance(4.9)
-    assert rig.host.sessions[0].closed == 0
-    await rig.clock.advance(0.2)
-    await stopping
-    assert rig.host.sessions[0].closed == 1
-    assert (await rig.heard.ended()).state is TurnState.CANCELLED
-    rig.host.deaf = False
-    await rig.send(text="again")
-    assert (await rig.heard.ended(2)).state is TurnState.COMPLETED
-    assert len(rig.host.sessions) == 2
-
-
-async def test_a_stop_that_races_the_end_still_counts_as_stopped(rig: Rig) -> None:
-    hold = asyncio.Event()
-    rig.host.deaf = True
-    rig.host.scripts = [[TextDelta("all of it"), Hold(hold), PromptEnded("completed")]]
-    await rig.send()
-    await rig.heard.text("all of it")
-    stopping = rig.tasks.spawn("stop", rig.controller.stop("ses-one"))
-    await rig.heard.turn(TurnState.INTERRUPTING)
-    hold.set()
-    await stopping
-    turn = await rig.heard.ended()
-    assert (turn.state, turn.finish_reason) == (TurnState.CANCELLED, "completed")
-
-
-async def test_text_that_arrives_while_stopping_is_kept_and_does_not_show_running(rig: Rig) -> None:
-    hold = asyncio.Event()
-    rig.host.deaf = True
-    rig.host.scripts = [[Hold(hold), TextDelta("late"), PromptEnded("cancelled")]]
-    await rig.send()
-    await rig.heard.turn(TurnState.STARTING)
-    stopping = rig.tasks.spawn("stop", rig.controller.stop("ses-one"))
-    await rig.heard.turn(TurnState.INTERRUPTING)
-    hold.set()
-    await stopping
-    assert TurnState.RUNNING not in [turn.state for turn in rig.heard.turns()]
-    assert [item.text for item in await rig.items()] == ["Hello", "late"]
-
-
-async def test_a_stop_while_the_host_starts_means_it_is_never_asked(rig: Rig) -> None:
-    rig.host.open_hold = asyncio.Event()
-    await rig.store.create(reservation())
-    await rig.gateway.admit(submission())
-    await rig.host.opening.wait()
-    assert rig.heard.turns()[-1].state is TurnState.ADMITTED
-    await rig.controller.stop("ses-one")
-    assert (await rig.heard.ended()).state is TurnState.CANCELLED
-    assert rig.host.prompts == []
-
-
-async def test_stopping_what_does_not_run_is_harmless(rig: Rig) -> None:
-    await rig.controller.stop("ses-one")
-    await rig.send()
-    await rig.heard.ended()
-    await rig.controller.stop("ses-one")
-    await rig.gateway.cancel_turn("ses-one", "sub-one")
-    assert rig.host.interrupts == 0
-
-
-async def test_two_stops_interrupt_once(rig: Rig) -> None:
-    rig.host.scripts = [_forever(TextDelta("partial"))]
-    await rig.send()
-    await rig.heard.text("partial")
-    await asyncio.gather(rig.controller.stop("ses-one"), rig.gateway.cancel_turn("ses-one", "sub-one"))
-    assert rig.host.interrupts == 1
 
 
 async def test_a_host_that_was_never_called_fails_the_turn(rig: Rig) -> None:
@@ -325,7 +234,10 @@ async def test_the_host_gets_the_requested_settings_and_the_bound_folder(rig: Ri
     [(binding, asked)] = rig.host.opened
     assert (binding.session_id, binding.workspace_root) == ("ses-one", "")
     assert (asked.model, asked.instructions, asked.sampling, asked.effort) == (
-        "tiny", "Be brief", {"temperature": 0.5}, "low",
+        "tiny",
+        "Be brief",
+        {"temperature": 0.5},
+        "low",
     )
     assert rig.registry.asked == ["local:tiny"]
 
@@ -350,6 +262,25 @@ async def test_a_full_disk_stops_the_host_keeps_the_text_and_ends_the_turn_when_
     assert (turn.state, turn.error_code) == (TurnState.INTERRUPTED, "disk_full")
     assert [item.text for item in (await rig.items())[1:]] == ["first " + "x" * 200_000]
     assert rig.host.sessions[0].closed == 1
+
+
+async def test_closing_does_not_wait_for_a_disk_that_stays_full(rig: Rig, clock: FakeClock) -> None:
+    hold = asyncio.Event()
+    rig.host.scripts = [[TextDelta("first "), Hold(hold), TextDelta("x" * 200_000), Hold(asyncio.Event())]]
+    await rig.send()
+    await rig.heard.text("first ")
+    [(pages,)] = await rig.rows("PRAGMA page_count")
+    await rig.rows(f"PRAGMA max_page_count = {pages + 2}")
+    hold.set()
+    await rig.host.ending.wait()
+    await rig.controller.close()
+    assert await rig.rows("SELECT state FROM turns") == [("running",)]
+    await rig.rows("PRAGMA max_page_count = 100000")
+    rig.owner.release()
+    other = await Rig.make(rig.folder, clock)
+    assert await other.recover() == 1
+    assert [item.text for item in await other.items()] == ["Hello", "first "]
+    await other.close()
 
 
 async def test_a_lone_surrogate_never_breaks_a_turn(rig: Rig) -> None:
@@ -387,5 +318,6 @@ async def test_S13_leaving_the_conversation_neither_stops_nor_hides_the_stream(r
     assert back.items[-1].text.endswith("[10][11]")
     await rig.controller.stop("ses-one")
     assert (back.items[-1].state, [turn.state for turn in back.turns.values()]) == (
-        "interrupted", [TurnState.CANCELLED],
+        "interrupted",
+        [TurnState.CANCELLED],
     )

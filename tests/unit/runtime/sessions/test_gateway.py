@@ -91,6 +91,21 @@ async def test_a_vanished_workspace_is_refused(rig: Rig, tmp_path: Path) -> None
     assert caught.value.code == "workspace_unavailable"
 
 
+async def test_a_follow_up_in_a_vanished_folder_is_refused_but_an_accepted_one_keeps_its_receipt(
+    rig: Rig, tmp_path: Path
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    await rig.gateway.create(reservation(place=await rig.workspaces.open_folder(folder)))
+    receipt = await rig.gateway.admit(submission())
+    await rig.heard.ended()
+    folder.rmdir()
+    with pytest.raises(RejectedFault) as caught:
+        await rig.gateway.admit(submission(submission_id="sub-2"))
+    assert caught.value.code == "workspace_unavailable"
+    assert await rig.gateway.admit(submission()) == receipt
+
+
 async def test_only_the_last_turn_can_be_tried_again(rig: Rig) -> None:
     first = await rig.send()
     await rig.heard.ended()

@@ -135,6 +135,13 @@ async def test_a_turn_of_a_living_process_is_left_alone(rig: Rig, tmp_path: Path
     await other.close()
 
 
+async def test_a_released_owner_leaves_no_lock_file(tmp_path: Path, clock: FakeClock) -> None:
+    rig = await Rig.make(tmp_path, clock)
+    assert len(list(tmp_path.glob("owner-*.lock"))) == 1
+    await rig.close()
+    assert list(tmp_path.glob("owner-*.lock")) == []
+
+
 async def test_after_recovery_the_conversation_goes_on_with_a_host_opened_at_need(
     tmp_path: Path, clock: FakeClock
 ) -> None:
@@ -149,5 +156,3 @@ async def test_after_recovery_the_conversation_goes_on_with_a_host_opened_at_nee
     assert [message.text for message in rig.host.prompts[0].history] == ["Hello", "l1\nl2\nl3"]
     assert [item.seq for item in await rig.items()] == [1, 2, 3, 4]
     await rig.close()
-
-

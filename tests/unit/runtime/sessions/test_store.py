@@ -146,7 +146,12 @@ async def test_L01_what_was_lost_is_said_and_nothing_else_is_touched(rig: Rig) -
     assert [session.id for session in await rig.store.list()] == ["ses-two", "ses-one"]
     items = await rig.items()
     assert [item.text or item.data.get("code") for item in items] == [
-        "q1", "a1", "q2", "content_missing", "q3", "content_missing",
+        "q1",
+        "a1",
+        "q2",
+        "content_missing",
+        "q3",
+        "content_missing",
     ]
     assert [item.seq for item in items] == [1, 2, 3, 4, 5, 6]
     assert [item.text for item in await rig.items("two")] == ["unharmed", "ok"]
@@ -174,8 +179,10 @@ async def test_L01_a_lost_chunk_marks_its_item_and_keeps_the_rest(rig: Rig) -> N
 async def test_L01_lost_topics_turns_and_unreadable_columns_do_not_break_the_list(rig: Rig) -> None:
     await _answered(rig, 1)
     await rig.by_hand(
-        "DELETE FROM topics", "UPDATE sessions SET requested_json = '{', observed_json = '[1]'",
-        "DROP TRIGGER items_append_only", "UPDATE items SET data_json = 'no' WHERE seq = 1",
+        "DELETE FROM topics",
+        "UPDATE sessions SET requested_json = '{', observed_json = '[1]'",
+        "DROP TRIGGER items_append_only",
+        "UPDATE items SET data_json = 'no' WHERE seq = 1",
     )
     [session] = await rig.store.list()
     assert (session.title, session.title_source) == ("", "none")

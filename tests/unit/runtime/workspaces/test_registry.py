@@ -82,7 +82,10 @@ async def test_equal_names_are_told_apart_by_their_parents(registry: WorkspaceRe
         await registry.open_folder(_folder(tmp_path, *parts))
     names = [workspace.name for workspace in await registry.list()]
     assert names[1:] == [
-        "api (a)", os.path.join("api (" + tmp_path.name, "b)"), os.path.join("api (x", "b)"), "web",
+        "api (a)",
+        os.path.join("api (" + tmp_path.name, "b)"),
+        os.path.join("api (x", "b)"),
+        "web",
     ]
 
 
@@ -109,5 +112,3 @@ def test_the_volume_itself_is_asked_about_case(tmp_path: Path) -> None:
     same = os.path.exists(tmp_path / "mIXED")
     assert identity._ignores_case(folder) is same
     assert identity._ignores_case(tmp_path / "missing") is False
-
-
