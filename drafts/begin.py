@@ -14,7 +14,7 @@ from drafts.snapshot import Snapshot, request_object, source_digest
 from runtime.base.errors import RejectedFault
 from runtime.base.ids import new_id
 
-GONE = frozenset({"session_trashed", "session_erased"})
+GONE = frozenset({"session_archived", "session_trashed", "session_erased"})
 """Failures after which the reserved session cannot be used again: the next send reserves another one."""
 
 
