@@ -12,6 +12,7 @@ from PySide6.QtGui import (
     QInputMethodEvent,
     QKeyEvent,
     QKeySequence,
+    QMouseEvent,
     QResizeEvent,
     QTextCursor,
 )
@@ -241,6 +242,15 @@ class ComposerEditor(QPlainTextEdit):
         elif not self.isReadOnly():
             self.textCursor().insertText("\n")
             self.ensureCursorVisible()
+
+    def mousePressEvent(self, event: QMouseEvent) -> None:
+        """A press inside the selection places the caret: dragging text out would run a loop inside Qt."""
+        pressed = self.cursorForPosition(event.position().toPoint())
+        cursor = self.textCursor()
+        inside = cursor.selectionStart() <= pressed.position() < cursor.selectionEnd()
+        if event.button() == Qt.MouseButton.LeftButton and inside and not event.modifiers():
+            self.setTextCursor(pressed)
+        super().mousePressEvent(event)
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)

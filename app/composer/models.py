@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from PySide6.QtCore import QPoint, Qt, Signal
+from PySide6.QtCore import QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QAction, QActionGroup
-from PySide6.QtWidgets import QMenu, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QSizePolicy, QStyleOptionButton, QWidget
 
 _LONGEST_TITLE = 240
 
@@ -31,10 +31,12 @@ class ModelButton(QPushButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
+        self._around = 60
         self._menu = QMenu(self)
         self._menu.triggered.connect(self._triggered)
         self._group = QActionGroup(self._menu)
         self._add = QAction(self.tr("Add a server…"), self)
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.clicked.connect(self.open_menu)
         self.set_models((), "", True)
@@ -83,8 +85,7 @@ class ModelButton(QPushButton):
     def _show_title(self, title: str, is_default: bool) -> None:
         shown = title or self.tr("No model")
         full = self.tr("{model} · default").format(model=shown) if is_default and title else shown
-        short = self.fontMetrics().elidedText(full, Qt.TextElideMode.ElideMiddle, _LONGEST_TITLE)
-        self.setText(short.replace("&", "&&"))
+        self.setText(full.replace("&", "&&"))
         self.setToolTip(full)
         self.setAccessibleName(self.tr("Model: {model}").format(model=full))
 
@@ -93,3 +94,19 @@ class ModelButton(QPushButton):
             self.add_server_requested.emit()
         else:
             self.model_chosen.emit(str(action.data()))
+
+    def sizeHint(self) -> QSize:
+        """Room for the title up to a limit."""
+        natural = super().sizeHint()
+        title = self.fontMetrics().horizontalAdvance(self.text())
+        self._around = natural.width() - title
+        return QSize(self._around + min(title, _LONGEST_TITLE), natural.height())
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(96, self.sizeHint().height())
+
+    def initStyleOption(self, option: QStyleOptionButton) -> None:
+        """Paint as much of the title as fits."""
+        super().initStyleOption(option)
+        room = self.width() - self._around
+        option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)  # type: ignore[attr-defined]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication
-from PySide6.QtWidgets import QLabel, QWidget
+from PySide6.QtCore import QCoreApplication, QSize
+from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
 _TONES = {"error": "danger", "conflict": "warn"}
 
@@ -14,6 +14,7 @@ class SaveChip(QLabel):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setProperty("chip", "neutral")
+        self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
 
     def set_state(self, state: str, revision: int, error_code: str = "") -> None:
@@ -21,7 +22,8 @@ class SaveChip(QLabel):
         words = _words(state, error_code)
         shown = bool(words) and not (state == "saved" and revision == 0)
         self.setText(words)
-        self.setToolTip(_text("Revision {number}").format(number=revision) if shown and revision else "")
+        known = shown and state == "saved"
+        self.setToolTip(_text("Revision {number}").format(number=revision) if known else words)
         self.setAccessibleName(words)
         tone = _TONES.get(state, "neutral")
         if self.property("chip") != tone:
@@ -29,6 +31,10 @@ class SaveChip(QLabel):
             self.style().unpolish(self)
             self.style().polish(self)
         self.setVisible(shown)
+
+    def minimumSizeHint(self) -> QSize:
+        """In a narrow window the words are cut before the buttons are; the tool tip has them all."""
+        return QSize(48, super().minimumSizeHint().height())
 
 
 def _words(state: str, error_code: str) -> str:

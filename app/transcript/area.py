@@ -34,6 +34,7 @@ class TranscriptArea(QAbstractScrollArea):
     top_reached = Signal()
     """Less than one view of rows is left above: older ones are wanted. Once until rows come or the rows change."""
     following_changed = Signal(bool)
+    _top_near = Signal()
 
     def __init__(self, themes: ThemeController, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -56,6 +57,8 @@ class TranscriptArea(QAbstractScrollArea):
         self._jump.clicked.connect(self.jump_to_latest)
         self._dress()
         themes.changed.connect(self._theme_changed)
+        # queued: whoever answers with rows must not change them in the middle of a paint
+        self._top_near.connect(self.top_reached, Qt.ConnectionType.QueuedConnection)
         self.verticalScrollBar().valueChanged.connect(self._bar_moved)
 
     # rows
@@ -234,9 +237,9 @@ class TranscriptArea(QAbstractScrollArea):
         if following != self._was_following:
             self._was_following = following
             self.following_changed.emit(following)
-        if not following and self._scrolling.near_top and not self._top_told:
+        if len(self._flow) and self._scrolling.near_top and not self._top_told:
             self._top_told = True
-            self.top_reached.emit()
+            self._top_near.emit()
 
     def _bar_moved(self, value: int) -> None:
         if not self._moving_bar:

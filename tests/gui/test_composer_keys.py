@@ -5,14 +5,23 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from PySide6.QtCore import QEvent, QPoint, Qt
-from PySide6.QtGui import QInputMethodEvent, QKeyEvent, QKeySequence, QShortcut, QTextCursor
+from PySide6.QtCore import QEvent, QMimeData, QPoint, QPointF, Qt
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDropEvent,
+    QInputMethodEvent,
+    QKeyEvent,
+    QKeySequence,
+    QShortcut,
+    QTextCursor,
+)
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMenu, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.composer.document import ComposerDocument
 from app.composer.editor import ComposerEditor
+from drafts.model import TextEdit
 
 _NONE = Qt.KeyboardModifier.NoModifier
 _SHIFT = Qt.KeyboardModifier.ShiftModifier
@@ -255,6 +264,29 @@ def test_locking_drops_a_preedit_without_saving_it(editor: ComposerEditor) -> No
     editor.set_locked(True)
     assert not editor.is_composing
     assert editor.shown.text() == ""
+
+
+def test_a_press_inside_the_selection_places_the_caret_and_drags_nothing(editor: ComposerEditor) -> None:
+    editor.show_document(ComposerDocument("many words", caret=10, anchor=0, parent=editor))
+    QTest.mousePress(editor.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 8))
+    assert not editor.textCursor().hasSelection()
+    QTest.mouseRelease(editor.viewport(), Qt.MouseButton.LeftButton, pos=QPoint(20, 8))
+
+
+def test_text_dropped_from_outside_is_plain_and_lands_where_it_fell(editor: ComposerEditor) -> None:
+    edits: list[object] = []
+    editor.show_document(ComposerDocument("ab", parent=editor))
+    editor.edited.connect(edits.append)
+    mime = QMimeData()
+    mime.setHtml("<b>x</b>")
+    mime.setText("x\r\ny")
+    end = QPointF(editor.viewport().width() - 5, 8)
+    held = Qt.MouseButton.LeftButton
+    enter = QDragEnterEvent(end.toPoint(), Qt.DropAction.CopyAction, mime, held, _NONE)
+    QApplication.sendEvent(editor.viewport(), enter)
+    QApplication.sendEvent(editor.viewport(), QDropEvent(end, Qt.DropAction.CopyAction, mime, held, _NONE))
+    assert editor.shown.text() == "abx\ny"
+    assert edits == [TextEdit(2, 0, "x\ny")]
 
 
 def test_tab_leaves_the_editor(editor: ComposerEditor) -> None:

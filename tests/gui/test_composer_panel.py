@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QAbstractButton, QLabel, QMenu, QStyleOptionButton, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.composer.document import ComposerDocument
@@ -157,6 +157,25 @@ def test_it_takes_at_most_two_fifths_of_the_window(panel: ComposerPanel) -> None
     panel.window().resize(800, 900)
     QTest.qWait(0)
     assert panel.editor.maximumHeight() == round(panel.window().height() * 0.4)
+
+
+def test_a_narrow_window_cuts_words_and_no_button(panel: ComposerPanel) -> None:
+    panel.set_models((ModelChoice("lab:m", "A model with quite a long name that fills the row"),), "lab:m", False)
+    panel.set_save_state("error", 3, "database_locked")
+    QTest.keyClicks(panel.editor, "x")
+    panel.window().resize(420, 480)
+    QTest.qWait(0)
+    assert panel.width() <= 420
+    assert panel.send_button.width() >= panel.send_button.sizeHint().width()
+    assert panel.send_button.geometry().right() <= panel.width()
+    option = QStyleOptionButton()
+    panel.model_button.initStyleOption(option)
+    assert "…" in option.text  # type: ignore[attr-defined]
+    assert "quite a long name" in panel.model_button.toolTip()
+    assert panel.save_chip.toolTip() == "Not saved: another program holds the file"
+    panel.window().resize(1000, 480)
+    QTest.qWait(0)
+    assert panel.save_chip.width() >= panel.save_chip.sizeHint().width()
 
 
 def test_every_control_has_a_name_and_a_place_in_the_tab_order(panel: ComposerPanel) -> None:

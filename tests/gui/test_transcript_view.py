@@ -134,20 +134,36 @@ def test_the_scroll_bar_reaches_both_ends(view: TranscriptView) -> None:
     assert view.is_following
 
 
-def test_older_rows_are_asked_for_once_near_the_top(view: TranscriptView) -> None:
+def test_older_rows_are_asked_for_once_near_the_top(view: TranscriptView, qtbot: QtBot) -> None:
     asked: list[bool] = []
     view.top_reached.connect(lambda: asked.append(True))
     view.set_rows(_rows(40))
     assert view.is_following
+    QTest.qWait(0)
+    assert asked == []
     view.scroll_to_top()
     view.placed()
     view.scroll_by(10)
     view.placed()
-    assert asked == [True]
+    qtbot.waitUntil(lambda: asked == [True])
     view.prepend_rows([Row("old", "user", "older")])
     view.scroll_to_top()
     view.placed()
-    assert asked == [True, True]
+    qtbot.waitUntil(lambda: asked == [True, True])
+
+
+def test_a_tail_that_does_not_fill_the_view_asks_for_older_rows(view: TranscriptView, qtbot: QtBot) -> None:
+    with qtbot.waitSignal(view.top_reached):
+        view.set_rows([Row("u", "user", "the only one that was loaded")])
+    assert view.is_following
+
+
+def test_rows_given_in_answer_to_the_wish_keep_the_tail(view: TranscriptView, qtbot: QtBot) -> None:
+    view.top_reached.connect(lambda: view.prepend_rows([Row(f"old{n}", "user", "older " * 40) for n in range(30)]))
+    view.set_rows([Row("u", "user", "newest")])
+    qtbot.waitUntil(lambda: len(view.rows()) == 31)
+    assert view.is_following
+    assert "u/0" in _tops(view)
 
 
 def test_streamed_text_is_taken_once_by_its_offset(view: TranscriptView) -> None:
