@@ -99,7 +99,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _guarded(options: argparse.Namespace) -> int:
     try:
-        return int(load_now("app.commands").run(options))
+        return int(load_now("app.commands.main").run(options))
     except Fault as fault:
         explain(fault)
         return status_of(fault)
