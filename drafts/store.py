@@ -263,7 +263,7 @@ class DraftStore(LiveDrafts, DraftQueries):
         started = self._clock.monotonic()
         try:
             await self._recovered()
-            found = await self._database.read(lambda connection: _row_by_key(connection, draft.key))
+            found, holder = await self._database.read(lambda connection: _row_and_holder(connection, draft.key))
         except Fault as fault:
             draft.error_code = fault.code
             self._announce(draft)
@@ -274,6 +274,7 @@ class DraftStore(LiveDrafts, DraftQueries):
         if found is not None:
             draft.place_behind(*found)
             self._rekey(old, draft)
+        draft.locked = draft.locked or holder
         if self._journal.has_chain(old):
             try:
                 self._journal.settle(old, draft.id, draft.revision, found[1] if found else EMPTY_TEXT)
@@ -330,6 +331,14 @@ def _row_of(connection: apsw.Connection, draft: OpenDraft) -> tuple[Draft, BaseT
 def _row_by_key(connection: apsw.Connection, key: DraftKey) -> tuple[Draft, BaseText] | None:
     row = repository.read_active(connection, key)
     return None if row is None else (row, base_text(row.content.text))
+
+
+def _row_and_holder(
+    connection: apsw.Connection, key: DraftKey
+) -> tuple[tuple[Draft, BaseText] | None, str]:
+    """The row of ``key``, and the phase of the operation that holds it (empty: nothing does)."""
+    found = _row_by_key(connection, key)
+    return found, "" if found is None else repository.live_phase(connection, found[0].id) or ""
 
 
 def _failed(task: asyncio.Task[RecoveredJournals]) -> bool:

@@ -231,3 +231,13 @@ async def test_a_second_process_recovers_what_the_first_left(data_folder: DataFo
         await second.recovery.reconcile()
         assert (draft.text, draft.locked) == ("plan", "dispatch_unknown")
         assert (await second.bench.read(operation.id)).phase is Phase.DISPATCH_UNKNOWN
+
+
+async def test_a_draft_that_is_opened_later_is_locked_by_its_operation_at_once(data_folder: DataFolder) -> None:
+    async with desk_at(data_folder) as first:
+        operation = await first.reserved("plan", *UNKNOWN)
+    async with desk_at(data_folder) as second:
+        draft = await second.draft()
+        assert (draft.text, draft.locked) == ("plan", "dispatch_unknown")
+        await second.first.keep_as_draft(operation.id)
+        assert second.is_editable(draft.id)
