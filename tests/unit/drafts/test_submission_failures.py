@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import AsyncIterator
 
 import pytest
@@ -52,6 +51,7 @@ HOST_FAULTS = [EnvironmentFault("engine_failed"), RejectedFault("model_missing")
                RuntimeError("text of the draft")]
 
 
+@pytest.mark.logs_warnings
 @pytest.mark.parametrize("step", ["presence", "create", "start", "publish"])
 @pytest.mark.parametrize("error", HOST_FAULTS)
 async def test_a_host_that_does_not_start_keeps_the_identities_for_a_retry(
@@ -129,11 +129,11 @@ UNPROVEN = [EnvironmentFault("database_locked"), Fault("host_crashed"), OSError(
             RuntimeError("bug"), ValueError("bug")]
 
 
+@pytest.mark.logs_warnings
 @pytest.mark.parametrize("step", ["admit", "admitted"])
 @pytest.mark.parametrize("error", UNPROVEN)
 async def test_S02_any_other_error_of_the_hand_over_is_unknown_and_handed_over_once(
-        desk: Desk, step: str, error: Exception, caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.CRITICAL)
+        desk: Desk, step: str, error: Exception) -> None:
     desk.gateway.fail[step] = error
     desk.gateway.forgets = True
     unknown = await desk.sent()
