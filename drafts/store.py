@@ -142,14 +142,16 @@ class DraftStore(LiveDrafts, DraftQueries):
         async with self._autosave.lock(draft):
             row = await self._database.read(lambda connection: repository.read_draft(connection, draft.id))
             row = row or await self._database.read(lambda connection: repository.read_active(connection, draft.key))
-            copy = draft.conflict_id
+            copy, old = draft.conflict_id, draft.id
             if row is not None and row.status == "active":
-                draft.revision = row.revision
+                draft.id, draft.revision = row.id, row.revision
             else:
-                old, draft.id = draft.id, OpenDraft.unsaved(draft.key, draft.place).id
-                self._rekey(old, draft)
+                draft.id, draft.revision = OpenDraft.unsaved(draft.key, draft.place).id, 0
+            draft.status = "active"
+            self._rekey(old, draft)
+            if old != draft.id:
                 self._journal.moved(old, draft.id)
-                draft.revision, draft.status = 0, "active"
+                draft.rebase()
             draft.keep_before = True
             draft.touch()
         result = await self._autosave.save(draft)

@@ -187,3 +187,14 @@ async def test_a_save_into_a_converted_draft_says_so(desk: Desk) -> None:
     assert (result.outcome, result.revision) == ("converted", saved.revision)
     [copy] = await desk.store.conflicts(draft.id)
     assert copy.content.text == "sent late"
+
+
+async def test_keep_mine_works_for_a_draft_whose_first_save_is_still_to_come(desk: Desk, open_desk: OpenDesk) -> None:
+    mine = await desk.store.open(KEY, GLOBAL)
+    other = await open_desk()
+    theirs = await other.store.open(KEY, GLOBAL)
+    other.type(theirs, "theirs")
+    await other.store.save(theirs.id)
+    assert (await desk.store.keep_mine(mine.id)).outcome == "saved"
+    assert (mine.id, mine.revision) == (theirs.id, 2)
+    assert [version.content.text for version in await desk.store.earlier(mine.id)] == ["theirs"]
