@@ -53,6 +53,17 @@ async def test_a_cancelled_sleeper_is_forgotten() -> None:
     assert woken == []
 
 
+async def test_waiting_for_a_moment_that_floats_cannot_reach_ends() -> None:
+    clock = FakeClock()
+    await clock.advance(0.1)
+    moment = 0.1 + 0.2  # 0.30000000000000004
+    await clock.advance(0.2)
+    while moment - clock.monotonic() > 0:
+        await clock.sleep(moment - clock.monotonic())
+    assert clock.sleepers == 0
+    assert abs(clock.monotonic() - 0.3) < 1e-5
+
+
 async def test_wall_time_moves_with_it() -> None:
     clock = FakeClock(now_ms=1_000)
     await clock.advance(1.5)
