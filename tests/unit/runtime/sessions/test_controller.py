@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 
+import apsw
 import pytest
 
 from runtime.base.errors import RejectedFault
@@ -18,9 +19,10 @@ from runtime.hosts.port import (
     TextDelta,
     UsageReported,
 )
-from runtime.sessions.events import TurnChanged
+from runtime.sessions.events import ItemAppended, ItemExtended, SessionEvent, TurnChanged
 from runtime.sessions.fold import ConversationFold
 from runtime.sessions.model import TurnState
+from runtime.sessions.queries import read_items
 from tests.fakes.clock import FakeClock, settle
 from tests.fakes.host import Hold, Line, Pause, says
 from tests.unit.runtime.sessions.kit import Rig, reservation, submission
@@ -57,24 +59,31 @@ async def test_states_come_in_order(rig: Rig) -> None:
 
 
 async def test_everything_that_is_published_is_durable(rig: Rig) -> None:
-    seen: list[tuple[str, str]] = []
-    reads: list[asyncio.Task[None]] = []
+    order = [state.value for state in TurnState]
+    other = apsw.Connection(str(rig.database.path), flags=apsw.SQLITE_OPEN_READONLY)
+    checked: list[str] = []
 
-    async def look(turn_id: str, published: str) -> None:
-        [(stored,)] = await rig.rows("SELECT state FROM turns WHERE id = ?", turn_id)
-        seen.append((published, stored))
-
-    def on_event(event: object) -> None:
+    def look(event: SessionEvent) -> None:
+        """Through another connection, at the moment of publication."""
         if isinstance(event, TurnChanged):
-            reads.append(rig.tasks.spawn("look", look(event.turn.id, event.turn.state.value)))
+            stored = str(other.execute("SELECT state FROM turns WHERE id = ?", (event.turn.id,)).get)
+            assert order.index(stored) >= order.index(event.turn.state.value)
+            checked.append(stored)
+        elif isinstance(event, ItemAppended | ItemExtended):
+            item_id = event.item.id if isinstance(event, ItemAppended) else event.item_id
+            text = event.item.text if isinstance(event, ItemAppended) else event.text
+            assert text in "".join(item.text for item in read_items(other, "ses-one", None, 99) if item.id == item_id)
+            checked.append("text")
 
-    rig.store.subscribe(on_event)
+    rig.store.subscribe(look)
+    rig.host.scripts = [[TextDelta("one "), Pause(1), TextDelta("two "), Pause(1), *says("three")]]
     await rig.send()
+    for text in ("one", "two"):
+        await rig.heard.text(text)
+        await rig.clock.advance(1)
     await rig.heard.ended()
-    await asyncio.wait(reads)
-    order = ["admitted", "starting", "running", "completed"]
-    assert len(seen) == len(order)
-    assert all(order.index(stored) >= order.index(published) for published, stored in seen)
+    other.close()
+    assert checked.count("text") == 4
 
 
 async def test_a_host_that_was_never_called_fails_the_turn(rig: Rig) -> None:
