@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 
 from runtime.base.clock import Clock
+from runtime.base.errors import EnvironmentFault
 from runtime.base.handover import Receipt, Reservation
 from runtime.base.tasks import TaskSupervisor
 from runtime.sessions.execution import TurnRun, Workshop
@@ -15,6 +17,9 @@ from runtime.sessions.owner import OwnerLease
 from runtime.sessions.store import SessionStore
 from runtime.sessions.turnlog import read as read_turn
 from runtime.sessions.waiting import Patience
+
+log = logging.getLogger(__name__)
+_RETRY_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +47,26 @@ class SessionController:
 
     async def publish(self, started: OpenedHost) -> None:
         """Make it the live host session of its conversation; an earlier one is ended."""
-        await self._hosts.adopt(started)
         host = started.host_session
         await self._store.observe(started.session_id, observed_object(host), host.host_session_id)
+        await self._hosts.adopt(started)
 
     async def begin(self, receipt: Receipt) -> None:
-        """Run the admitted turn of ``receipt`` in the background; harmless when repeated or not ours to run."""
+        """Run the admitted turn of ``receipt`` in the background; harmless when repeated or not ours to run.
+
+        A store that cannot be read right now is asked again later: what was accepted is run.
+        """
+        try:
+            await self._begin(receipt)
+        except EnvironmentFault as fault:
+            log.warning("an accepted turn could not be read", extra={"code": fault.code})
+            self._tasks.spawn("begin later", self._begin_later(receipt))
+
+    async def _begin_later(self, receipt: Receipt) -> None:
+        await self._shop.patience.clock.sleep(_RETRY_SECONDS)
+        await self.begin(receipt)
+
+    async def _begin(self, receipt: Receipt) -> None:
         turn = await self._store.database.read(lambda connection: read_turn(connection, receipt.turn_id))
         session = await self._store.get(receipt.session_id)
         if turn is None or session is None or turn.state is not TurnState.ADMITTED:

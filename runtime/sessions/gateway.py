@@ -127,6 +127,16 @@ class SessionsGateway:
             session = await self._store.get(submission.session_id)
             if session is not None:
                 await self._workspaces.check(session.place)
-        receipt = await self._admission.admit(submission, retried_turn=retried_turn)
+        receipt = await self._accepted(submission, retried_turn)
         await self._controller.begin(receipt)
         return receipt
+
+    async def _accepted(self, submission: Submission, retried_turn: str) -> Receipt:
+        """A commit that reports an error may have happened: then its receipt is there, and it counts."""
+        try:
+            return await self._admission.admit(submission, retried_turn=retried_turn)
+        except EnvironmentFault:
+            stored = await self._admission.find(submission.submission_id)
+            if stored is None or stored.fingerprint != submission.fingerprint:
+                raise
+            return stored

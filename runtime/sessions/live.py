@@ -35,7 +35,7 @@ class OpenedHost:
 
     async def close(self) -> None:
         """End it without a trace in the session list. Harmless when repeated."""
-        await self.hosts.end(self.host_session)
+        await self.hosts.discard(self)
 
 
 class LiveHosts:
@@ -78,6 +78,12 @@ class LiveHosts:
         live = self._live.pop(session_id, None)
         if live is not None:
             await self.end(live)
+
+    async def discard(self, opened: OpenedHost) -> None:
+        """End ``opened``, live or not."""
+        if self._live.get(opened.session_id) is opened.host_session:
+            del self._live[opened.session_id]
+        await self.end(opened.host_session)
 
     async def end(self, host_session: HostSession) -> None:
         """Close within five seconds or leave it to its host's own close."""

@@ -251,6 +251,7 @@ async def test_the_host_gets_the_requested_settings_and_the_bound_folder(rig: Ri
     assert rig.registry.asked == ["local:tiny"]
 
 
+@pytest.mark.logs_warnings
 async def test_a_full_disk_stops_the_host_keeps_the_text_and_ends_the_turn_when_there_is_room(rig: Rig) -> None:
     [(pages,)] = await rig.rows("PRAGMA page_count")
     hold = asyncio.Event()
@@ -273,6 +274,7 @@ async def test_a_full_disk_stops_the_host_keeps_the_text_and_ends_the_turn_when_
     assert rig.host.sessions[0].closed == 1
 
 
+@pytest.mark.logs_warnings
 async def test_closing_does_not_wait_for_a_disk_that_stays_full(rig: Rig, clock: FakeClock) -> None:
     hold = asyncio.Event()
     rig.host.scripts = [[TextDelta("first "), Hold(hold), TextDelta("x" * 200_000), Hold(asyncio.Event())]]
