@@ -117,9 +117,12 @@ class Autosave:
             except Exception as error:  # whatever is wrong, the text is in memory and the next try may store it
                 outcome = "failed"
                 expected = isinstance(error, Fault)
-                log.log(logging.INFO if expected else logging.ERROR, "draft not saved",
-                        extra={"draft": draft.id, "code": draft.error_code, "error": type(error).__name__},
-                        exc_info=None if expected else error)
+                log.log(
+                    logging.INFO if expected else logging.ERROR,
+                    "draft not saved",
+                    extra={"draft": draft.id, "code": draft.error_code, "error": type(error).__name__},
+                    exc_info=None if expected else error,
+                )
             if outcome in ("failed", "operation_locked"):
                 await self._clock.sleep(pause)
                 pause = min(2 * pause, LONGEST_PAUSE)
@@ -161,9 +164,15 @@ class Autosave:
         finally:
             draft.saving = False
             self._hooks.announce(draft)
-        log.info("draft written", extra={
-            "draft": draft.id, "outcome": result.outcome, "revision": result.revision,
-            "ms": round(1000 * (self._clock.monotonic() - started))})
+        log.info(
+            "draft written",
+            extra={
+                "draft": draft.id,
+                "outcome": result.outcome,
+                "revision": result.revision,
+                "ms": round(1000 * (self._clock.monotonic() - started)),
+            },
+        )
         return result
 
     async def _commit(self, draft: OpenDraft, out: Outgoing, version: int) -> SaveResult:
@@ -235,13 +244,27 @@ class Autosave:
     def _outgoing(self, draft: OpenDraft, copy_id: str) -> Outgoing:
         source, edits = draft.pending()
         return Outgoing(
-            id=draft.id, key=draft.key, place=draft.place, revision=draft.revision, generation=draft.generation,
-            source=source, edits=edits, content=DraftContent("", draft.caret, draft.anchor, draft.parts),
-            settings=draft.settings, writer=self._journal.writer, seq=draft.seq, copy_id=copy_id,
-            keep_before=draft.keep_before, now=self._clock.now_ms(),
+            id=draft.id,
+            key=draft.key,
+            place=draft.place,
+            revision=draft.revision,
+            generation=draft.generation,
+            source=source,
+            edits=edits,
+            content=DraftContent("", draft.caret, draft.anchor, draft.parts),
+            settings=draft.settings,
+            writer=self._journal.writer,
+            seq=draft.seq,
+            copy_id=copy_id,
+            keep_before=draft.keep_before,
+            now=self._clock.now_ms(),
         )
 
 
 def _nothing_to_keep(draft: OpenDraft) -> bool:
-    return draft.revision == 0 and draft.text_units == 0 and not any(draft.parts.values()) \
+    return (
+        draft.revision == 0
+        and draft.text_units == 0
+        and not any(draft.parts.values())
         and draft.settings == DraftSettings()
+    )

@@ -109,8 +109,8 @@ def _cut(pieces: Sequence[int | bytes], at: int) -> tuple[list[int | bytes], lis
         length = piece if isinstance(piece, int) else len(piece) // 2
         if at < length:
             if isinstance(piece, int):
-                return [*before, at], [piece - at, *pieces[index + 1:]]
-            return [*before, piece[:2 * at]], [piece[2 * at:], *pieces[index + 1:]]
+                return [*before, at], [piece - at, *pieces[index + 1 :]]
+            return [*before, piece[: 2 * at]], [piece[2 * at :], *pieces[index + 1 :]]
         before.append(piece)
         at -= length
     return before, []

@@ -44,8 +44,7 @@ def keep_row(connection: apsw.Connection, draft_id: str, now: int, *, always: bo
             "DELETE FROM revisions WHERE draft_id = ? AND revision > 0 AND saved_at > ?", (draft_id, now - APART_MS)
         ).fetchall()
     connection.execute(
-        "INSERT OR REPLACE INTO revisions SELECT id, revision, content_json, settings_json, ? FROM drafts "
-        "WHERE id = ?",
+        "INSERT OR REPLACE INTO revisions SELECT id, revision, content_json, settings_json, ? FROM drafts WHERE id = ?",
         (now, draft_id),
     ).fetchall()
     _trim(connection, draft_id)
@@ -58,8 +57,13 @@ def keep_recovered(
     lowest = connection.execute("SELECT min(revision) FROM revisions WHERE draft_id = ?", (draft_id,)).get
     connection.execute(
         "INSERT INTO revisions VALUES (?,?,?,?,?)",
-        (draft_id, min(1, lowest if lowest is not None else 1) - 1, dump(content_object(content)),
-         dump(settings_object(settings)), now),
+        (
+            draft_id,
+            min(1, lowest if lowest is not None else 1) - 1,
+            dump(content_object(content)),
+            dump(settings_object(settings)),
+            now,
+        ),
     ).fetchall()
     _trim(connection, draft_id)
 
@@ -71,8 +75,10 @@ def read_earlier(connection: apsw.Connection, draft_id: str) -> list[EarlierVers
         "ORDER BY saved_at DESC, revision DESC",
         (draft_id,),
     )
-    return [EarlierVersion(owner, revision, contents(content), settings_of(settings), saved_at)
-            for owner, revision, content, settings, saved_at in rows]
+    return [
+        EarlierVersion(owner, revision, contents(content), settings_of(settings), saved_at)
+        for owner, revision, content, settings, saved_at in rows
+    ]
 
 
 def add_conflict(connection: apsw.Connection, conflict: Conflict) -> None:
@@ -81,8 +87,15 @@ def add_conflict(connection: apsw.Connection, conflict: Conflict) -> None:
         "INSERT INTO conflicts VALUES (?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET "
         "actual_revision = excluded.actual_revision, content_json = excluded.content_json, "
         "settings_json = excluded.settings_json",
-        (conflict.id, conflict.draft_id, conflict.expected_revision, conflict.actual_revision,
-         dump(content_object(conflict.content)), dump(settings_object(conflict.settings)), conflict.created_at),
+        (
+            conflict.id,
+            conflict.draft_id,
+            conflict.expected_revision,
+            conflict.actual_revision,
+            dump(content_object(conflict.content)),
+            dump(settings_object(conflict.settings)),
+            conflict.created_at,
+        ),
     ).fetchall()
 
 
@@ -98,8 +111,10 @@ def read_conflicts(connection: apsw.Connection, draft_id: str) -> list[Conflict]
         "FROM conflicts WHERE draft_id = ? ORDER BY created_at DESC, id DESC",
         (draft_id,),
     )
-    return [Conflict(copy, owner, expected, actual, contents(content), settings_of(settings), created_at)
-            for copy, owner, expected, actual, content, settings, created_at in rows]
+    return [
+        Conflict(copy, owner, expected, actual, contents(content), settings_of(settings), created_at)
+        for copy, owner, expected, actual, content, settings, created_at in rows
+    ]
 
 
 def _trim(connection: apsw.Connection, draft_id: str) -> None:

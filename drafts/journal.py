@@ -76,8 +76,12 @@ class EditJournal:
     ) -> None:
         """Open a chain for ``draft_id``; ``base`` None: the stored text has not been read yet."""
         record: dict[str, Any] = {
-            "k": "begin", "draft": draft_id, "surface": str(key.surface), "key": key.key,
-            "place": [place.workspace_id, place.scope, place.root], "rev": base_revision,
+            "k": "begin",
+            "draft": draft_id,
+            "surface": str(key.surface),
+            "key": key.key,
+            "place": [place.workspace_id, place.scope, place.root],
+            "rev": base_revision,
         }
         if base is not None:
             record |= {"units": base.units, "digest": base.digest}
@@ -86,16 +90,32 @@ class EditJournal:
 
     def settle(self, draft_id: str, row_id: str, base_revision: int, base: BaseText) -> None:
         """The stored text of a draft has been read: its edits so far count from the end of ``base``."""
-        self._write({"k": "base", "draft": draft_id, "row": row_id, "rev": base_revision,
-                     "units": base.units, "digest": base.digest})
+        self._write(
+            {
+                "k": "base",
+                "draft": draft_id,
+                "row": row_id,
+                "rev": base_revision,
+                "units": base.units,
+                "digest": base.digest,
+            }
+        )
         self._open.discard(draft_id)
         self._open.add(row_id)
         self._uncovered[row_id] = self._uncovered.pop(draft_id, self._seq)
 
     def append(self, draft_id: str, edit: TextEdit, base_revision: int) -> int:
         """Write one edit and return its sequence number. Raises ``OSError`` (disk full, I/O)."""
-        seq = self._write({"k": "edit", "draft": draft_id, "rev": base_revision, "at": edit.position,
-                           "del": edit.removed, "ins": edit.inserted})
+        seq = self._write(
+            {
+                "k": "edit",
+                "draft": draft_id,
+                "rev": base_revision,
+                "at": edit.position,
+                "del": edit.removed,
+                "ins": edit.inserted,
+            }
+        )
         self._uncovered[draft_id] = seq
         return seq
 
@@ -134,11 +154,11 @@ class EditJournal:
         """Let go of the file; remove it if everything is covered. Harmless when repeated."""
         if self._descriptor < 0:
             return
+        os.close(self._descriptor)
+        self._descriptor = -1
         if not self._uncovered:
             with contextlib.suppress(OSError):
                 self.path.unlink()
-        os.close(self._descriptor)
-        self._descriptor = -1
 
     def _write(self, record: dict[str, Any]) -> int:
         record["seq"] = self._seq + 1
@@ -167,7 +187,8 @@ class EditJournal:
 
     def _create(self) -> None:
         self.path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_RDWR, 0o600)
+        flags = os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_RDWR | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(self.path, flags, 0o600)
         try:
             hold(descriptor)
         except OSError:

@@ -66,9 +66,15 @@ class JournalRecovery:
             finally:
                 lease.release()
         if total != RecoveredJournals():
-            log.info("journals recovered", extra={
-                "journals": total.journals, "drafts": total.drafts, "kept_apart": total.kept_apart,
-                "postponed": total.postponed})
+            log.info(
+                "journals recovered",
+                extra={
+                    "journals": total.journals,
+                    "drafts": total.drafts,
+                    "kept_apart": total.kept_apart,
+                    "postponed": total.postponed,
+                },
+            )
         return total
 
     async def _fold(self, path: Path, total: RecoveredJournals) -> RecoveredJournals:
@@ -91,8 +97,9 @@ class JournalRecovery:
         with suppress(OSError):
             path.unlink(missing_ok=True)
         failpoints.hit(REMOVE.after)
-        return replace(total, journals=total.journals + 1, drafts=total.drafts + drafts,
-                       kept_apart=total.kept_apart + apart)
+        return replace(
+            total, journals=total.journals + 1, drafts=total.drafts + drafts, kept_apart=total.kept_apart + apart
+        )
 
 
 def _fold_all(connection: apsw.Connection, journal: Log, now: int) -> tuple[int, int]:
@@ -136,8 +143,14 @@ def _write(
     content = replace(row.content, text=found.text, caret=found.caret, anchor=found.caret)
     if not row.content.is_empty:
         history.keep_row(connection, row.id, now, always=True)  # later journals may start from this text
-    after = replace(row, revision=row.revision + 1, content=content, journal_writer=journal.writer,
-                    journal_seq=found.seq, updated_at=now)
+    after = replace(
+        row,
+        revision=row.revision + 1,
+        content=content,
+        journal_writer=journal.writer,
+        journal_seq=found.seq,
+        updated_at=now,
+    )
     if not repository.cas_update(connection, after, row.revision):
         raise EnvironmentFault("record_damaged", "a row changed inside its own transaction")
     return after
@@ -147,9 +160,19 @@ def _new(connection: apsw.Connection, chain: Chain, text: str, covered: tuple[st
     taken = repository.read_draft(connection, chain.draft_id) is not None
     end = len(text.encode("utf-16-le", "surrogatepass")) // 2
     draft = Draft(
-        id=new_id("drf") if taken else chain.draft_id, key=chain.key, place=chain.place, revision=1,
-        content=DraftContent(text, end, end), settings=DraftSettings(), status="active", generation=1,
-        journal_writer=covered[0], journal_seq=covered[1], pending_submission_id="", created_at=now, updated_at=now,
+        id=new_id("drf") if taken else chain.draft_id,
+        key=chain.key,
+        place=chain.place,
+        revision=1,
+        content=DraftContent(text, end, end),
+        settings=DraftSettings(),
+        status="active",
+        generation=1,
+        journal_writer=covered[0],
+        journal_seq=covered[1],
+        pending_submission_id="",
+        created_at=now,
+        updated_at=now,
     )
     repository.insert(connection, draft)
     return draft

@@ -79,8 +79,9 @@ class LiveDrafts:
         draft = self._unlocked(draft_id)
         if settings == draft.settings:
             return draft.edit_version
-        mirror_only = settings.model_source == draft.settings.model_source == "default" and settings == \
-            _with_model(draft.settings, settings.model)
+        mirror_only = settings.model_source == draft.settings.model_source == "default" and settings == _with_model(
+            draft.settings, settings.model
+        )
         draft.settings = settings
         if not mirror_only:
             draft.touch()
@@ -141,7 +142,7 @@ class LiveDrafts:
         """Let the oldest clean drafts go; returns those whose caret must be stored first."""
         clean = [d for d in self._drafts.values() if d.state == "saved" and not d.locked and not d.loading]
         late: list[OpenDraft] = []
-        for draft in clean[:max(0, len(clean) - KEPT_CLEAN)]:
+        for draft in clean[: max(0, len(clean) - KEPT_CLEAN)]:
             if draft.caret_moved:
                 late.append(draft)
             else:
@@ -162,8 +163,9 @@ class LiveDrafts:
 
 
 def _with_model(settings: DraftSettings, model: str) -> DraftSettings:
-    return DraftSettings(model, settings.model_source, settings.instructions, settings.sampling, settings.effort,
-                         settings.extra)
+    return DraftSettings(
+        model, settings.model_source, settings.instructions, settings.sampling, settings.effort, settings.extra
+    )
 
 
 def _report(error: BaseException) -> None:

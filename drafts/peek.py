@@ -38,9 +38,7 @@ class Peeked:
     code: str = ""
 
 
-def peek(
-    database: Path, journals: Path, default: tuple[DraftKey, Place], slot: str = restore.ACTIVE
-) -> Peeked:
+def peek(database: Path, journals: Path, default: tuple[DraftKey, Place], slot: str = restore.ACTIVE) -> Peeked:
     """The surface of ``slot`` and its draft as a kill left them. Raises nothing that the environment causes."""
     if not database.exists() or database.stat().st_size == 0:
         return Peeked(None, _draft_of(None, journals, default), "missing")

@@ -16,9 +16,7 @@ PENDING = failpoints.step("drafts.pending", "a pending submission is noted befor
 CLEAR = failpoints.step("drafts.clear", "the text is there with its pending id, or both are gone")
 
 
-def discard(
-    connection: apsw.Connection, draft_id: str, revision: int, position: tuple[str, int], now: int
-) -> Outcome:
+def discard(connection: apsw.Connection, draft_id: str, revision: int, position: tuple[str, int], now: int) -> Outcome:
     """CAS to ``discarded``; ``position`` is the journal position that goes with the draft. A row-less draft goes."""
     row = repository.read_draft(connection, draft_id)
     if row is None:
@@ -66,6 +64,13 @@ def clear(
         return False
     history.keep_row(connection, draft_id, now, always=True)
     writer, seq = position or (row.journal_writer, row.journal_seq)
-    cleared = replace(row, revision=row.revision + 1, content=DraftContent(), generation=row.generation + 1,
-                      journal_writer=writer, journal_seq=seq, updated_at=now)
+    cleared = replace(
+        row,
+        revision=row.revision + 1,
+        content=DraftContent(),
+        generation=row.generation + 1,
+        journal_writer=writer,
+        journal_seq=seq,
+        updated_at=now,
+    )
     return repository.cas_update(connection, cleared, row.revision)

@@ -17,10 +17,13 @@ from runtime.storage.database import Database
 RESTORE = failpoints.step("drafts.restore", "the slot names the old or the new surface")
 DROP = failpoints.step("drafts.drop_conflict", "a copy goes only at its person's word")
 _LINE_CHARACTERS = 200
-_SUMMARIES = """
+# Half a surrogate pair is stored as an escape, of which SQLite would make bytes that are no UTF-8: read in Python.
+_SUMMARIES = r"""
 SELECT d.id, d.surface, d.key, d.workspace_id, d.scope, d.workspace_root, d.revision,
-  substr(ltrim(json_extract(d.content_json, '$.text'), char(32, 9, 10, 13)), 1, 200), d.content_json,
-  length(d.content_json), d.status,
+  CASE WHEN instr(d.content_json, '\ud') = 0
+    THEN substr(ltrim(json_extract(d.content_json, '$.text'), char(32, 9, 10, 13)), 1, 200) END,
+  CASE WHEN instr(d.content_json, '\ud') > 0 OR length(d.content_json) <= 100000 THEN d.content_json END,
+  d.status,
   (SELECT phase FROM operations o WHERE o.draft_id = d.id ORDER BY o.created_at DESC, o.id DESC LIMIT 1),
   EXISTS (SELECT 1 FROM conflicts c WHERE c.draft_id = d.id), d.updated_at
 FROM drafts d WHERE d.status = 'active' ORDER BY d.updated_at DESC, d.id DESC
@@ -78,13 +81,35 @@ def _read_summaries(connection: apsw.Connection) -> list[DraftSummary]:
 
 
 def _summary(row: Any) -> DraftSummary:
-    (draft_id, surface, key, workspace_id, scope, root, revision, head, content, length, status, phase, conflicted,
-     updated_at) = row
+    (
+        draft_id,
+        surface,
+        key,
+        workspace_id,
+        scope,
+        root,
+        revision,
+        head,
+        content,
+        status,
+        phase,
+        conflicted,
+        updated_at,
+    ) = row
+    if head is None and content is not None:
+        head = repository.contents(content).text.lstrip()
     lines = (head or "").splitlines()
-    content_known = bool(lines) or length > 100_000 or not repository.contents(content).is_empty
+    content_known = bool(lines) or content is None or not repository.contents(content).is_empty
     state: SaveState = "conflict" if conflicted else "saved"
     return DraftSummary(
-        id=draft_id, key=DraftKey(Surface(surface), key), place=Place(workspace_id, scope, root), revision=revision,
-        first_line=lines[0][:_LINE_CHARACTERS] if lines else "", status=status, has_content=content_known,
-        save_state=state, phase=cast("str | None", phase), updated_at=updated_at,
+        id=draft_id,
+        key=DraftKey(Surface(surface), key),
+        place=Place(workspace_id, scope, root),
+        revision=revision,
+        first_line=lines[0][:_LINE_CHARACTERS] if lines else "",
+        status=status,
+        has_content=content_known,
+        save_state=state,
+        phase=cast("str | None", phase),
+        updated_at=updated_at,
     )

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, cast
 
-from drafts.model import DraftContent, DraftSettings, ModelSource
+from drafts.model import DraftContent, DraftSettings
 from runtime.base.errors import EnvironmentFault
 from runtime.base.handover import JsonObject
 from runtime.base.jsontypes import JsonValue
@@ -64,11 +64,14 @@ def read_settings(value: Mapping[str, JsonValue]) -> DraftSettings:
     model = _text(value, "model")
     source = value.get("model_source", "explicit" if model else "default")
     sampling = value.get("sampling")
-    numbers = {name: float(number) for name, number in sampling.items() if isinstance(number, int | float)} \
-        if isinstance(sampling, Mapping) else {}
+    numbers = (
+        {name: float(number) for name, number in sampling.items() if isinstance(number, int | float)}
+        if isinstance(sampling, Mapping)
+        else {}
+    )
     return DraftSettings(
         model=model,
-        model_source=cast("ModelSource", source if source in ("default", "explicit") else "default"),
+        model_source=source if source in ("default", "explicit") else "default",
         instructions=_text(value, "instructions"),
         sampling=numbers,
         effort=_text(value, "effort"),

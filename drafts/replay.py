@@ -181,8 +181,14 @@ def _take(log: Log, current: dict[str, Chain], record: Mapping[str, Any], seq: i
     if kind == "begin":
         workspace, scope, root = record["place"]
         base = BaseText(record["units"], record["digest"]) if "digest" in record else None
-        chain = Chain(draft_id, DraftKey(Surface(record["surface"]), record["key"]),
-                      Place(workspace, cast("Scope", scope), root), record["rev"], base, seq)
+        chain = Chain(
+            draft_id,
+            DraftKey(Surface(record["surface"]), record["key"]),
+            Place(workspace, cast("Scope", scope), root),
+            record["rev"],
+            base,
+            seq,
+        )
         current[draft_id] = chain
         log.chains.append(chain)
     elif kind == "mark":
@@ -193,8 +199,12 @@ def _take(log: Log, current: dict[str, Chain], record: Mapping[str, Any], seq: i
         chain = current.pop(draft_id)
         chain.draft_id, chain.base_revision = record["row"], record["rev"]
         chain.base = BaseText(record["units"], record["digest"])
-        chain.edits = [(number, moved) for (number, _), moved in
-                       zip(chain.edits, shifted((e for _, e in chain.edits), chain.base.units), strict=True)]
+        chain.edits = [
+            (number, moved)
+            for (number, _), moved in zip(
+                chain.edits, shifted((e for _, e in chain.edits), chain.base.units), strict=True
+            )
+        ]
         current[chain.draft_id] = chain
     elif kind == "edit":
         current[draft_id].edits.append((seq, TextEdit(record["at"], record["del"], record["ins"])))

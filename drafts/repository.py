@@ -38,10 +38,24 @@ def insert(connection: apsw.Connection, draft: Draft) -> None:
     """A first revision. A second active draft of one key is ``apsw.ConstraintError``: look first."""
     connection.execute(
         f"INSERT INTO drafts ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (draft.id, str(draft.key.surface), draft.key.key, draft.place.workspace_id, draft.place.scope,
-         draft.place.root, draft.revision, dump(content_object(draft.content)), dump(settings_object(draft.settings)),
-         draft.status, draft.generation, draft.journal_writer, draft.journal_seq, draft.pending_submission_id,
-         draft.created_at, draft.updated_at),
+        (
+            draft.id,
+            str(draft.key.surface),
+            draft.key.key,
+            draft.place.workspace_id,
+            draft.place.scope,
+            draft.place.root,
+            draft.revision,
+            dump(content_object(draft.content)),
+            dump(settings_object(draft.settings)),
+            draft.status,
+            draft.generation,
+            draft.journal_writer,
+            draft.journal_seq,
+            draft.pending_submission_id,
+            draft.created_at,
+            draft.updated_at,
+        ),
     ).fetchall()
 
 
@@ -50,8 +64,17 @@ def cas_update(connection: apsw.Connection, draft: Draft, expected: int) -> bool
     connection.execute(
         "UPDATE drafts SET revision = ?, content_json = ?, settings_json = ?, generation = ?, journal_writer = ?, "
         "journal_seq = ?, updated_at = ? WHERE id = ? AND revision = ? AND status = 'active'",
-        (draft.revision, dump(content_object(draft.content)), dump(settings_object(draft.settings)), draft.generation,
-         draft.journal_writer, draft.journal_seq, draft.updated_at, draft.id, expected),
+        (
+            draft.revision,
+            dump(content_object(draft.content)),
+            dump(settings_object(draft.settings)),
+            draft.generation,
+            draft.journal_writer,
+            draft.journal_seq,
+            draft.updated_at,
+            draft.id,
+            expected,
+        ),
     ).fetchall()
     return connection.changes() == 1
 
@@ -100,13 +123,38 @@ def clear_slots_of(connection: apsw.Connection, key: DraftKey) -> None:
 
 def draft_of(row: Any) -> Draft:
     """The record of one row in the order of the table's columns."""
-    (draft_id, surface, key, workspace_id, scope, root, revision, content, settings, status, generation, writer, seq,
-     pending, created_at, updated_at) = row
+    (
+        draft_id,
+        surface,
+        key,
+        workspace_id,
+        scope,
+        root,
+        revision,
+        content,
+        settings,
+        status,
+        generation,
+        writer,
+        seq,
+        pending,
+        created_at,
+        updated_at,
+    ) = row
     return Draft(
-        id=draft_id, key=DraftKey(Surface(surface), key), place=Place(workspace_id, cast("Scope", scope), root),
-        revision=revision, content=contents(content), settings=settings_of(settings),
-        status=cast("DraftStatus", status), generation=generation, journal_writer=writer, journal_seq=seq,
-        pending_submission_id=pending, created_at=created_at, updated_at=updated_at,
+        id=draft_id,
+        key=DraftKey(Surface(surface), key),
+        place=Place(workspace_id, cast("Scope", scope), root),
+        revision=revision,
+        content=contents(content),
+        settings=settings_of(settings),
+        status=cast("DraftStatus", status),
+        generation=generation,
+        journal_writer=writer,
+        journal_seq=seq,
+        pending_submission_id=pending,
+        created_at=created_at,
+        updated_at=updated_at,
     )
 
 

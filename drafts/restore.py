@@ -19,8 +19,13 @@ ACTIVE = "active"
 
 def surface_object(key: DraftKey, place: Place) -> JsonObject:
     """What :func:`write_slot` stores for a surface."""
-    return {"surface": str(key.surface), "key": key.key, "workspace_id": place.workspace_id, "scope": place.scope,
-            "root": place.root}
+    return {
+        "surface": str(key.surface),
+        "key": key.key,
+        "workspace_id": place.workspace_id,
+        "scope": place.scope,
+        "root": place.root,
+    }
 
 
 def surface_of(value: JsonObject) -> tuple[DraftKey, Place] | None:

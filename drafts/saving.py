@@ -112,9 +112,19 @@ def _essence(content: DraftContent, settings: DraftSettings) -> str:
 
 def _draft(out: Outgoing, content: DraftContent) -> Draft:
     return Draft(
-        id=out.id, key=out.key, place=out.place, revision=out.revision + 1, content=content, settings=out.settings,
-        status="active", generation=out.generation, journal_writer=out.writer, journal_seq=out.seq,
-        pending_submission_id="", created_at=out.now, updated_at=out.now,
+        id=out.id,
+        key=out.key,
+        place=out.place,
+        revision=out.revision + 1,
+        content=content,
+        settings=out.settings,
+        status="active",
+        generation=out.generation,
+        journal_writer=out.writer,
+        journal_seq=out.seq,
+        pending_submission_id="",
+        created_at=out.now,
+        updated_at=out.now,
     )
 
 

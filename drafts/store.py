@@ -48,8 +48,9 @@ class DraftStore(LiveDrafts, DraftQueries):
         LiveDrafts.__init__(self, journal)
         DraftQueries.__init__(self, database, clock)
         self._tasks = tasks
-        self._autosave = Autosave(database, journal, clock, tasks,
-                                  Hooks(self._announce, self._rekey, self.recover_journals))
+        self._autosave = Autosave(
+            database, journal, clock, tasks, Hooks(self._announce, self._rekey, self.recover_journals)
+        )
         self._journals = JournalRecovery(journal.path.parent, journal.writer, database, leases, clock)
         self._loads: dict[OpenDraft, asyncio.Task[None]] = {}
         self._recovery: asyncio.Task[RecoveredJournals] | None = None
@@ -98,11 +99,7 @@ class DraftStore(LiveDrafts, DraftQueries):
         Raises :class:`RejectedFault` ``draft_not_open``, or the :class:`EnvironmentFault` that is in the way
         (``database_locked``, ``disk_full`` …); the text is then kept and tried again.
         """
-        draft = self._get(draft_id)
-        load = self._loads.get(draft)
-        if load is not None:
-            await asyncio.shield(load)
-        return await self._autosave.save(draft)
+        return await self._autosave.save(await self._loaded(draft_id))
 
     async def flush(self) -> list[Unsaved]:
         """Exit barrier: save everything dirty, carets too; what could not be saved is returned."""
@@ -121,7 +118,7 @@ class DraftStore(LiveDrafts, DraftQueries):
     async def reload(self, draft_id: str) -> OpenDraft:
         """Show what the row holds now ("use theirs", or after a conversion): unsaved edits are stored first, a
         losing one as its copy. If the draft has ended, the result is the next draft of its key."""
-        draft = self._get(draft_id)
+        draft = await self._loaded(draft_id)
         if draft.is_dirty and draft.status == "active":
             await self.save(draft.id)
         async with self._autosave.lock(draft):
@@ -136,7 +133,7 @@ class DraftStore(LiveDrafts, DraftQueries):
     async def keep_mine(self, draft_id: str) -> SaveResult:
         """Settle a conflict for the text in memory: a CAS against the row as it is right now, whose text becomes
         an earlier version. If the row has ended, the text becomes a new draft of the same key."""
-        draft = self._get(draft_id)
+        draft = await self._loaded(draft_id)
         if draft.is_dirty:
             await self._autosave.save(draft)
         async with self._autosave.lock(draft):
@@ -162,7 +159,7 @@ class DraftStore(LiveDrafts, DraftQueries):
     async def discard(self, draft_id: str, revision: int) -> SaveResult:
         """Give a draft up if ``revision`` is still its newest; ``conflict`` if not, ``operation_locked`` while an
         operation holds it. Editing is refused meanwhile; text that is not stored yet is stored first."""
-        draft = self._get(draft_id)
+        draft = await self._loaded(draft_id)
         if draft.locked:
             return SaveResult("operation_locked", draft.revision, draft.saved_version)
         draft.locked = DISCARDING
@@ -173,7 +170,8 @@ class DraftStore(LiveDrafts, DraftQueries):
                 position = (self._journal.writer, draft.seq)
                 now = self._clock.now_ms()
                 outcome: Outcome = await self._database.run(
-                    pending.DISCARD, lambda c: pending.discard(c, draft.id, revision, position, now))
+                    pending.DISCARD, lambda c: pending.discard(c, draft.id, revision, position, now)
+                )
                 if outcome == "discarded":
                     self._drop(draft)
         finally:
@@ -190,7 +188,8 @@ class DraftStore(LiveDrafts, DraftQueries):
         draft = self._get(draft_id)
         async with self._autosave.lock(draft):
             noted = await self._database.run(
-                pending.PENDING, lambda c: pending.note(c, draft.id, submission_id, saved.revision))
+                pending.PENDING, lambda c: pending.note(c, draft.id, submission_id, saved.revision)
+            )
             if noted:
                 draft.pending_submission_id, draft.pending_version = submission_id, saved.edit_version
         return noted
@@ -202,7 +201,8 @@ class DraftStore(LiveDrafts, DraftQueries):
         if draft is None:
             now = self._clock.now_ms()
             return await self._database.run(
-                pending.CLEAR, lambda c: pending.clear(c, draft_id, submission_id, None, now))
+                pending.CLEAR, lambda c: pending.clear(c, draft_id, submission_id, None, now)
+            )
         async with self._autosave.lock(draft):
             return await self._clear(draft, submission_id)
 
@@ -283,9 +283,20 @@ class DraftStore(LiveDrafts, DraftQueries):
             except OSError:  # replay will put these records behind whatever is stored then
                 self._journal.moved(old, draft.id)
                 draft.rebase()
-        log.info("draft opened", extra={"draft": draft.id, "revision": draft.revision,
-                                        "ms": round(1000 * (self._clock.monotonic() - started))})
+        log.info(
+            "draft opened",
+            extra={
+                "draft": draft.id,
+                "revision": draft.revision,
+                "ms": round(1000 * (self._clock.monotonic() - started)),
+            },
+        )
         self._changed(draft)
+
+    async def _loaded(self, draft_id: str) -> OpenDraft:
+        """The draft with its stored text; a read that failed is tried again."""
+        draft = self._get(draft_id)
+        return await self.open(draft.key, draft.place) if draft.loading else draft
 
     async def _recovered(self) -> None:
         """Journals of dead writers are in their rows before anything is read from those."""
@@ -301,7 +312,8 @@ class DraftStore(LiveDrafts, DraftQueries):
         position = (self._journal.writer, draft.seq) if unchanged else None
         now = self._clock.now_ms()
         cleared = unchanged and await self._database.run(
-            pending.CLEAR, lambda c: pending.clear(c, draft.id, submission_id, position, now))
+            pending.CLEAR, lambda c: pending.clear(c, draft.id, submission_id, position, now)
+        )
         if not unchanged:
             await self._database.run(pending.PENDING, lambda c: pending.forget(c, draft.id, submission_id))
         draft.pending_submission_id, draft.pending_version = "", -1
@@ -335,9 +347,7 @@ def _row_by_key(connection: apsw.Connection, key: DraftKey) -> tuple[Draft, Base
     return None if row is None else (row, base_text(row.content.text))
 
 
-def _row_and_holder(
-    connection: apsw.Connection, key: DraftKey
-) -> tuple[tuple[Draft, BaseText] | None, str]:
+def _row_and_holder(connection: apsw.Connection, key: DraftKey) -> tuple[tuple[Draft, BaseText] | None, str]:
     """The row of ``key``, and the phase of the operation that holds it (empty: nothing does)."""
     found = _row_by_key(connection, key)
     return found, "" if found is None else repository.live_phase(connection, found[0].id) or ""

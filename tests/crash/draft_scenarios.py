@@ -36,8 +36,9 @@ class Person:
         clock = SystemClock()
         database = await Database.open(folder.drafts_database, SCHEMA)
         tasks = TaskSupervisor("drafts", _fail)
-        store = DraftStore(database, EditJournal.open(folder.draft_journal), LeaseBook(folder.leases, clock), clock,
-                           tasks)
+        store = DraftStore(
+            database, EditJournal.open(folder.draft_journal), LeaseBook(folder.leases, clock), clock, tasks
+        )
         return Person(database, store, tasks)
 
     async def open(self, key: DraftKey) -> OpenDraft:

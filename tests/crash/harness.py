@@ -59,7 +59,12 @@ def run_child(scenario: str, folder: DataFolder, *, failpoint: str = "", log: Pa
         environment["INKFAST_FAILPOINT_LOG"] = os.fspath(log)
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "tests.crash.child", scenario, os.fspath(folder.root)],
-        cwd=ROOT, env=environment, capture_output=True, text=True, timeout=90, check=False,
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=90,
+        check=False,
     )
     shown = [json.loads(line.removeprefix(_MARK)) for line in done.stdout.splitlines() if line.startswith(_MARK)]
     return Ended(done.returncode, shown, done.stdout, done.stderr)

@@ -11,12 +11,24 @@ from runtime.base.folder import DataFolder
 from tests.crash.harness import damage, kill_at, passed_failpoints, rows, run_to_end
 
 ORDINARY = [
-    "journal.append.before_commit", "journal.append.after_commit", "journal.append.before_commit@7",
-    "journal.append.after_commit@12", "journal.cut.before_commit", "journal.cut.after_commit",
-    "drafts.insert.before_commit", "drafts.insert.after_commit", "drafts.insert.before_commit@2",
-    "drafts.insert.after_commit@2", "drafts.save.before_commit", "drafts.save.after_commit",
-    "drafts.save.before_commit@2", "drafts.save.after_commit@2", "drafts.restore.before_commit",
-    "drafts.restore.after_commit", "drafts.restore.before_commit@2", "drafts.restore.after_commit@2",
+    "journal.append.before_commit",
+    "journal.append.after_commit",
+    "journal.append.before_commit@7",
+    "journal.append.after_commit@12",
+    "journal.cut.before_commit",
+    "journal.cut.after_commit",
+    "drafts.insert.before_commit",
+    "drafts.insert.after_commit",
+    "drafts.insert.before_commit@2",
+    "drafts.insert.after_commit@2",
+    "drafts.save.before_commit",
+    "drafts.save.after_commit",
+    "drafts.save.before_commit@2",
+    "drafts.save.after_commit@2",
+    "drafts.restore.before_commit",
+    "drafts.restore.after_commit",
+    "drafts.restore.before_commit@2",
+    "drafts.restore.after_commit@2",
 ]
 
 
@@ -24,8 +36,11 @@ def _state(folder: DataFolder) -> dict[str, Any]:
     """Everything that must not change any more: rows, copies, earlier versions, journals."""
     database = folder.drafts_database
     return {
-        "drafts": rows(database, "SELECT id, surface, key, revision, content_json, settings_json, status, "
-                                 "pending_submission_id FROM drafts ORDER BY id"),
+        "drafts": rows(
+            database,
+            "SELECT id, surface, key, revision, content_json, settings_json, status, "
+            "pending_submission_id FROM drafts ORDER BY id",
+        ),
         "conflicts": rows(database, "SELECT * FROM conflicts ORDER BY id"),
         "revisions": rows(database, "SELECT * FROM revisions ORDER BY draft_id, revision"),
         # An empty one holds nothing; it is left for a minute, for its writer may just have made it.
@@ -34,8 +49,12 @@ def _state(folder: DataFolder) -> dict[str, Any]:
 
 
 def _texts(folder: DataFolder) -> dict[str, str]:
-    return dict(rows(folder.drafts_database, "SELECT key, json_extract(content_json, '$.text') FROM drafts "
-                                             "WHERE status = 'active' ORDER BY created_at"))
+    return dict(
+        rows(
+            folder.drafts_database,
+            "SELECT key, json_extract(content_json, '$.text') FROM drafts WHERE status = 'active' ORDER BY created_at",
+        )
+    )
 
 
 def _recovered_once_and_for_all(folder: DataFolder) -> None:
@@ -69,35 +88,56 @@ def test_a_kill_during_recovery_loses_nothing_either(data_folder: DataFolder, fa
     assert _texts(data_folder) == ended.last
 
 
-@pytest.mark.parametrize("failpoint", ["drafts.pending.before_commit", "drafts.pending.after_commit",
-                                       "drafts.clear.before_commit", "drafts.clear.after_commit"])
+@pytest.mark.parametrize(
+    "failpoint",
+    [
+        "drafts.pending.before_commit",
+        "drafts.pending.after_commit",
+        "drafts.clear.before_commit",
+        "drafts.clear.after_commit",
+    ],
+)
 def test_a_follow_up_is_there_with_its_pending_id_or_both_are_gone(data_folder: DataFolder, failpoint: str) -> None:
     kill_at("draft_scenarios:send_follow_up", data_folder, failpoint)
     _recovered_once_and_for_all(data_folder)
-    [(text, pending)] = rows(data_folder.drafts_database, "SELECT json_extract(content_json, '$.text'), "
-                                                          "pending_submission_id FROM drafts")
+    [(text, pending)] = rows(
+        data_folder.drafts_database, "SELECT json_extract(content_json, '$.text'), pending_submission_id FROM drafts"
+    )
     expected = {"drafts.pending.before_commit": ("go on", ""), "drafts.clear.after_commit": ("", "")}
     assert (text, pending) == expected.get(failpoint, ("go on", "sub-1"))
 
 
-@pytest.mark.parametrize(("failpoint", "status"), [("drafts.discard.before_commit", "active"),
-                                                   ("drafts.discard.after_commit", "discarded")])
+@pytest.mark.parametrize(
+    ("failpoint", "status"), [("drafts.discard.before_commit", "active"), ("drafts.discard.after_commit", "discarded")]
+)
 def test_a_draft_is_discarded_or_it_is_not(data_folder: DataFolder, failpoint: str, status: str) -> None:
     kill_at("draft_scenarios:give_up", data_folder, failpoint)
     _recovered_once_and_for_all(data_folder)
     assert rows(data_folder.drafts_database, "SELECT status, json_extract(content_json, '$.text') FROM drafts") == [
-        (status, "never mind")]
+        (status, "never mind")
+    ]
 
 
-@pytest.mark.parametrize("failpoint", ["drafts.conflict.before_commit", "drafts.conflict.after_commit",
-                                       "drafts.drop_conflict.before_commit", "drafts.drop_conflict.after_commit"])
+@pytest.mark.parametrize(
+    "failpoint",
+    [
+        "drafts.conflict.before_commit",
+        "drafts.conflict.after_commit",
+        "drafts.drop_conflict.before_commit",
+        "drafts.drop_conflict.after_commit",
+    ],
+)
 def test_both_sides_of_a_collision_are_kept(data_folder: DataFolder, failpoint: str) -> None:
     kill_at("draft_scenarios:collide", data_folder, failpoint)
     _recovered_once_and_for_all(data_folder)
     stored: set[str] = set()
     for table in ("drafts", "conflicts", "revisions"):
-        stored |= {text for (text,) in rows(data_folder.drafts_database,
-                                            f"SELECT json_extract(content_json, '$.text') FROM {table}")}
+        stored |= {
+            text
+            for (text,) in rows(
+                data_folder.drafts_database, f"SELECT json_extract(content_json, '$.text') FROM {table}"
+            )
+        }
     assert {"base mine", "base theirs"} <= stored
 
 
@@ -114,5 +154,16 @@ def test_every_failpoint_of_the_store_is_passed_by_a_scenario(data_folder: DataF
 
 def _of_the_store(name: str) -> bool:
     return name.rpartition(".")[0] in {
-        "journal.append", "journal.cut", "journal.remove", "drafts.insert", "drafts.save", "drafts.conflict",
-        "drafts.fold", "drafts.pending", "drafts.clear", "drafts.discard", "drafts.restore", "drafts.drop_conflict"}
+        "journal.append",
+        "journal.cut",
+        "journal.remove",
+        "drafts.insert",
+        "drafts.save",
+        "drafts.conflict",
+        "drafts.fold",
+        "drafts.pending",
+        "drafts.clear",
+        "drafts.discard",
+        "drafts.restore",
+        "drafts.drop_conflict",
+    }

@@ -61,16 +61,22 @@ class Desk:
         return self.store.edit(draft.id, TextEdit(at, 0, text), end, end)
 
     async def until(self, condition: Callable[[], bool]) -> None:
-        """Wait for work in the database thread; the suite's time limit ends what never comes."""
-        while not condition():
-            await self.database.read(lambda connection: connection.execute("SELECT 1").get)
-            await asyncio.sleep(0)
+        """Wait for work in the database thread; what never comes is ended after a minute."""
+        async with asyncio.timeout(60):
+            while not condition():
+                await self.database.read(lambda connection: connection.execute("SELECT 1").get)
+                await asyncio.sleep(0)
 
     async def hold(self, draft_id: str, phase: str = "starting") -> None:
         """An operation holds the draft; another phase moves it on."""
-        await self.database.run(PENDING, lambda connection: connection.execute(
-            "INSERT OR REPLACE INTO operations VALUES ('op',?,'global',1,'ses','top','sub','f','{}',NULL,?,'','','req',"
-            "'d',1,0,0)", (draft_id, phase)).fetchall())
+        await self.database.run(
+            PENDING,
+            lambda connection: connection.execute(
+                "INSERT OR REPLACE INTO operations VALUES ('op',?,'global',1,'ses','top','sub','f','{}',NULL,?,'','','req',"
+                "'d',1,0,0)",
+                (draft_id, phase),
+            ).fetchall(),
+        )
 
     async def convert(self, draft_id: str) -> None:
         """What accepting an operation does to its draft."""

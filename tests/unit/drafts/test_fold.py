@@ -24,13 +24,13 @@ def edited(draw: st.DrawFn) -> tuple[str, list[TextEdit], str]:
         removed = draw(st.integers(0, len(model) - position))
         inserted = draw(TEXT)
         edits.append(TextEdit(position, removed, inserted))
-        model[position:position + removed] = _units(inserted)
+        model[position : position + removed] = _units(inserted)
     return start, edits, _text(model)
 
 
 def _units(text: str) -> list[bytes]:
     data = text.encode("utf-16-le", "surrogatepass")
-    return [data[at:at + 2] for at in range(0, len(data), 2)]
+    return [data[at : at + 2] for at in range(0, len(data), 2)]
 
 
 def _text(model: list[bytes]) -> str:

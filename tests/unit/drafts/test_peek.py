@@ -32,8 +32,9 @@ def _type(journal: EditJournal, draft: OpenDraft, text: str) -> None:
     type_edit(journal, draft, TextEdit(at, 0, text), at + len(text), at + len(text))
 
 
-@pytest.mark.parametrize("module", ["drafts.journal", "drafts.fold", "drafts.model", "drafts.open_draft",
-                                    "drafts.replay"])
+@pytest.mark.parametrize(
+    "module", ["drafts.journal", "drafts.fold", "drafts.model", "drafts.open_draft", "drafts.replay"]
+)
 def test_what_a_keystroke_needs_is_light(module: str) -> None:
     assert _heavy(module) == "set()"
 
@@ -43,10 +44,13 @@ def test_the_first_paint_reader_needs_apsw_alone() -> None:
 
 
 def _heavy(module: str) -> str:
-    code = (f"import sys, {module}; print(set(sys.modules) & "
-            "{'asyncio', 'apsw', 'pydantic', 'rfc8785', 'filelock', 'PySide6'})")
-    return subprocess.run([sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True,
-                          text=True).stdout.strip()
+    code = (
+        f"import sys, {module}; print(set(sys.modules) & "
+        "{'asyncio', 'apsw', 'pydantic', 'rfc8785', 'filelock', 'PySide6'})"
+    )
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 async def test_a_first_start_has_an_empty_draft(data_folder: DataFolder) -> None:

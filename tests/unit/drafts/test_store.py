@@ -147,8 +147,12 @@ async def test_a_moved_caret_is_stored_before_its_draft_leaves_memory(desk: Desk
 async def test_a_locked_draft_refuses_edits_and_unlocking_gives_them_back(desk: Desk) -> None:
     draft = await desk.store.open(KEY, GLOBAL)
     desk.store.lock(draft.id, "sending")
-    for attempt in (lambda: desk.type(draft, "x"), lambda: desk.store.set_settings(draft.id, DraftSettings("m")),
-                    lambda: desk.store.set_parts(draft.id, {"a": 1}), lambda: desk.store.replace_text(draft.id, "")):
+    for attempt in (
+        lambda: desk.type(draft, "x"),
+        lambda: desk.store.set_settings(draft.id, DraftSettings("m")),
+        lambda: desk.store.set_parts(draft.id, {"a": 1}),
+        lambda: desk.store.replace_text(draft.id, ""),
+    ):
         with pytest.raises(RejectedFault) as raised:
             attempt()
         assert raised.value.code == "draft_locked"
@@ -247,3 +251,42 @@ async def test_an_edit_outside_the_text_is_a_bug_of_its_caller(desk: Desk) -> No
         desk.store.edit(draft.id, TextEdit(1, 0, "x"), 0, 0)
     with pytest.raises(RejectedFault):
         desk.store.edit("drf-unknown", TextEdit(0, 0, "x"), 0, 0)
+
+
+async def test_a_draft_that_an_operation_holds_opens_locked(desk: Desk, open_desk: OpenDesk) -> None:
+    draft = await desk.store.open(KEY, GLOBAL)
+    desk.type(draft, "sent")
+    await desk.store.save(draft.id)
+    await desk.hold(draft.id, "dispatch_unknown")
+    await desk.close()
+    again = await (await open_desk()).store.open(KEY, GLOBAL)
+    assert again.locked == "dispatch_unknown"
+
+
+async def test_a_draft_whose_read_failed_is_read_before_it_is_saved(
+    desk: Desk, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def locked(_body: object) -> None:
+        raise EnvironmentFault("database_locked")
+
+    draft = await desk.store.open(KEY, GLOBAL)
+    desk.type(draft, "stored")
+    await desk.store.flush()
+    await desk.close()
+    second = await open_desk()
+    monkeypatch.setattr(second.database, "read", locked)
+    opening = second.store.begin_open(KEY, GLOBAL)
+    second.type(opening, " typed")
+    assert [unsaved.code for unsaved in await second.store.flush()] == ["database_locked"]
+    monkeypatch.undo()
+    assert await second.store.flush() == []
+    assert (opening.text, opening.id) == ("stored typed", draft.id)
+    assert await second.store.conflicts(draft.id) == []
+
+
+async def test_half_a_pair_in_a_first_line_does_not_break_the_list(desk: Desk) -> None:
+    draft = await desk.store.open(KEY, GLOBAL)
+    desk.type(draft, "a\ud83d b")
+    await desk.store.save(draft.id)
+    [summary] = await desk.store.summaries()
+    assert summary.first_line == "a\ud83d b" and summary.has_content

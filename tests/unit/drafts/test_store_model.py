@@ -61,7 +61,7 @@ class DraftsMachine(RuleBasedStateMachine):
         removed = min(removed, draft.text_units - at)
         units = self.model[key].encode("utf-16-le", "surrogatepass")
         typed = text.encode("utf-16-le", "surrogatepass")
-        self.model[key] = (units[:2 * at] + typed + units[2 * (at + removed):]).decode("utf-16-le", "surrogatepass")
+        self.model[key] = (units[: 2 * at] + typed + units[2 * (at + removed) :]).decode("utf-16-le", "surrogatepass")
         self._do(self._edit(draft, TextEdit(at, removed, text)))
 
     async def _edit(self, draft: OpenDraft, edit: TextEdit) -> None:
@@ -80,6 +80,7 @@ class DraftsMachine(RuleBasedStateMachine):
     @rule(key=st.sampled_from(KEYS))
     def another_process_types(self, key: DraftKey) -> None:
         """It sees what is saved; from then on the window's next edit loses, unless it has nothing unsaved."""
+
         async def work() -> str:
             other = await Desk.open(self.folder, self.clock)
             draft = await other.store.open(key, GLOBAL)
@@ -129,16 +130,23 @@ class DraftsMachine(RuleBasedStateMachine):
     def the_screen_shows_the_model(self) -> None:
         for key, draft in getattr(self, "open", {}).items():
             assert draft.text.encode("utf-16-le", "surrogatepass") == self.model[key].encode(
-                "utf-16-le", "surrogatepass"), key
+                "utf-16-le", "surrogatepass"
+            ), key
 
     def _somewhere(self, draft: OpenDraft, text: str) -> None:
         """Promise 6: the losing text is in the draft, a copy, an earlier version, or pieces in one."""
         earlier = self._do(self.desk.store.earlier(draft.id))
-        kept = [draft.text, *(copy.content.text for copy in self._do(self.desk.store.conflicts(draft.id))),
-                *(version.content.text for version in earlier)]
+        kept = [
+            draft.text,
+            *(copy.content.text for copy in self._do(self.desk.store.conflicts(draft.id))),
+            *(version.content.text for version in earlier),
+        ]
         pieces = [version.content.text for version in earlier if version.revision < 1]
-        assert not text.strip() or any(text.strip() in one for one in kept) or any(
-            all(line in text for line in one.split("\n")) for one in pieces), (text, kept)
+        assert (
+            not text.strip()
+            or any(text.strip() in one for one in kept)
+            or any(all(line in text for line in one.split("\n")) for one in pieces)
+        ), (text, kept)
 
     def teardown(self) -> None:
         if hasattr(self, "desk"):
