@@ -14,6 +14,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CORE_TESTS = ("tests/unit/drafts", "tests/unit/runtime")
 WHOLE_PROGRAMS = ("tests/crash", "tests/e2e")
+STAGE_SECONDS = 900
 OTHER = ("tests/architecture", "tests/unit", "tests/gui")
 
 
@@ -54,7 +55,11 @@ def _pytest(python: str, folders: list[str], options: list[str]) -> bool:
     print("== pytest " + " ".join(folders), flush=True)
     environment = {**os.environ, "QT_QPA_PLATFORM": "offscreen", "PYTHONHASHSEED": "random"}
     command = [python, "-m", "pytest", "-q", *options, *folders]
-    return subprocess.run(command, cwd=ROOT, env=environment, check=False).returncode == 0
+    try:
+        return subprocess.run(command, cwd=ROOT, env=environment, check=False, timeout=STAGE_SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        print(f"stopped after {STAGE_SECONDS} seconds", file=sys.stderr)
+        return False
 
 
 if __name__ == "__main__":

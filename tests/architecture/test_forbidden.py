@@ -15,10 +15,12 @@ MAY_CATCH_ALL = {
     "runtime/base/crash.py": "the excepthook: a failing report must not hide the error",
     "runtime/base/loading.py": "carries the error from the import thread to the waiting task",
     "drafts/autosave.py": "autosave's retry",
+    "app/boot_reader.py": "carries the error from the reader's thread to the boot code",
     "runtime/sessions/stream.py": "carries the host's failure from its reader to the turn",
     "drafts/attempt.py": "the dispatcher: every failure of the session side is a phase",
 }
 MAY_CREATE_TASKS = {
+    "app/commands/main.py": "the one task of a command, so that SIGTERM ends the command but not its closing",
     "runtime/base/tasks.py": "the supervisor itself",
     "runtime/storage/database.py": "shields a transaction from the caller's cancellation and awaits it",
 }

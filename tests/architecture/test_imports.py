@@ -15,7 +15,7 @@ THREADS = ("threading", "concurrent", "multiprocessing", "_thread")
 # Where a thread may start (database workers are apsw's own).
 MAY_THREAD = {
     "runtime/base/loading.py": "the import thread",
-    "app/boot.py": "the boot reader",
+    "app/boot_reader.py": "the boot reader",
     "runtime/hosts/engine/child.py": "a child process that ends with its standard input",
 }
 MAY_IMPORT_BY_NAME = {"runtime/base/loading.py"}

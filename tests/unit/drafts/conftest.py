@@ -72,8 +72,8 @@ class Desk:
         await self.database.run(
             PENDING,
             lambda connection: connection.execute(
-                "INSERT OR REPLACE INTO operations VALUES ('op',?,'global',1,'ses','top','sub','f','{}',NULL,?,'','','req',"
-                "'d',1,0,0)",
+                "INSERT OR REPLACE INTO operations VALUES ('op',?,'global',1,'ses','top','sub','f','{}',"
+                "NULL,?,'','','req','d',1,0,0)",
                 (draft_id, phase),
             ).fetchall(),
         )

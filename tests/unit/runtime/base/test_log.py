@@ -15,6 +15,7 @@ import pytest
 from runtime.base import log
 from runtime.base.errors import EnvironmentFault, RejectedFault
 
+pytestmark = pytest.mark.logs_warnings
 SECRET_TEXT = "my diary entry"
 
 

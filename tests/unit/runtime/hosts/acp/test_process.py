@@ -147,6 +147,7 @@ async def test_a_command_that_does_not_exist_is_unavailable_and_was_not_called(t
     await tasks.close()
 
 
+@pytest.mark.logs_warnings
 async def test_a_program_that_is_no_agent_is_unavailable() -> None:
     tasks, bugs = tasks_and_bugs()
     agent = Agent(Command((sys.executable, "-c", "print('hello')")), tasks)
