@@ -200,19 +200,12 @@ class FollowUp:
                 return FollowUpResult("not_sent")
             if receipt.session_id != found.session_id:
                 raise EnvironmentFault("receipt_mismatch")
-            await self._keep_typing(found.draft_id)
             result = await self._clear(found.draft_id, found.submission_id)
             if not result.code:
                 self._bench.free(found.draft_id)
             return result
         finally:
             lease.release()
-
-    async def _keep_typing(self, draft_id: str) -> None:
-        """What was typed since the start is a newer revision before anything is compared with the sent one."""
-        draft = self._bench.store.by_id(draft_id)
-        if draft is not None and draft.is_dirty and draft.pending_version < 0:
-            await self._bench.store.save(draft_id)
 
     async def _waiting(self, draft_id: str) -> Waiting | None:
         return await self._bench.database.read(lambda c: waiting.read(c, draft_id))
