@@ -14,13 +14,13 @@ from app.boot_reader import BootReader
 from app.guard import refuse_bad_pair
 from app.sentences import sentence
 from app.trace import mark
+from app.version import VERSION
 from drafts.journal import EditJournal
 from runtime.base.errors import EnvironmentFault
 from runtime.base.folder import DataFolder
 from runtime.base.loading import load_now
 from runtime.storage.lockfiles import looks_held
 
-VERSION = "0.1.0"
 _FAILED = 1
 
 

@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 
 from app.sentences import sentence
+from app.version import VERSION
 from runtime.base.errors import Fault, RejectedFault
 from runtime.base.folder import DataFolder
 from runtime.base.loading import load_now
 
-VERSION = "0.1.0"
 COMMANDS = ("send", "drafts", "sessions", "doctor", "models")
 DONE, FAILED, WRONG_USE, REFUSED, UNKNOWN = range(5)
 _UNKNOWN_CODES = frozenset({"dispatch_unknown", "outcome_unknown"})

@@ -100,8 +100,8 @@ class Services:
     async def close(self) -> None:
         """End what :func:`open_services` began; the draft side has its own end."""
         await self.tasks.close()
-        self.owner.release()
         await self.state.close()
+        self.owner.release()
 
 
 async def open_drafts(folder: DataFolder, clock: Clock, on_bug: OnBug, journal: EditJournal | None = None) -> DraftSide:

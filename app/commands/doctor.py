@@ -13,10 +13,10 @@ from typing import Literal, TypeVar
 
 import apsw
 
-from app.cli import VERSION
 from app.commands.output import print_json, print_lines
 from app.guard import refuse_bad_pair
 from app.sentences import sentence
+from app.version import VERSION
 from drafts.schema import SCHEMA as DRAFTS
 from runtime.base.errors import Fault
 from runtime.base.folder import DataFolder

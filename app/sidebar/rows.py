@@ -64,7 +64,8 @@ class Workspace(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class TreeRow:
-    """One line. ``id`` is the workspace's for a workspace and its draft, the session's for a conversation.
+    """One line. ``id`` is the workspace's for a workspace and its primary draft, ``<workspace id>/<slot>`` for a
+    parallel draft, the session's for a conversation.
 
     ``note`` is the short text at the right (a time, a count, or a state in words); ``spoken`` is the whole
     row for a screen reader.
@@ -100,7 +101,7 @@ class _Branch:
     workspace_id: str
     name: str
     available: bool = True
-    draft: DraftSummary | None = None
+    drafts: list[DraftSummary] = field(default_factory=list["DraftSummary"])
     sessions: list[Session] = field(default_factory=list[Session])
 
 
@@ -120,8 +121,8 @@ def build_rows(
         count = len(branch.sessions)
         rows.append(TreeRow("workspace", branch.workspace_id, branch.workspace_id, branch.name,
                             str(count) if count else "", "", branch.available))
-        if branch.draft is not None:
-            rows.append(_draft_row(branch.draft, labels))
+        branch.drafts.sort(key=_is_parallel)
+        rows.extend(_draft_row(draft, labels) for draft in branch.drafts)
         branch.sessions.sort(key=_activity, reverse=True)
         rows.extend(_session_row(session, followed.get(session.id), labels) for session in branch.sessions)
     return rows
@@ -141,8 +142,8 @@ def _branches(
         place = workspace.place
         branches[place.workspace_id] = _Branch(place.workspace_id, _name(place, workspace.name), workspace.available)
     for draft in drafts:
-        if draft.key.surface is Surface.WORKSPACE and draft.has_content and draft.key.key.endswith(f"/{_PRIMARY}"):
-            _branch(branches, draft.place).draft = draft
+        if draft.key.surface is Surface.WORKSPACE and draft.has_content:
+            _branch(branches, draft.place).drafts.append(draft)
     for session in sessions:
         if session.presence in (SessionPresence.OPEN, SessionPresence.UNBOUND):
             _branch(branches, session.place).sessions.append(session)
@@ -171,11 +172,17 @@ def _activity(session: Session) -> int:
     return session.last_activity
 
 
+def _is_parallel(draft: DraftSummary) -> bool:
+    """Whether it lies in another slot than the workspace's primary one."""
+    return not draft.key.key.endswith(f"/{_PRIMARY}")
+
+
 def _draft_row(draft: DraftSummary, labels: TimeLabels) -> TreeRow:
     mark = _draft_mark(draft)
     note = _WORDS.get(mark) or labels.clock(draft.updated_at)
     workspace_id = draft.place.workspace_id
-    return TreeRow("draft", workspace_id, workspace_id, clean_title(draft.first_line), note, mark)
+    row_id = draft.key.key if _is_parallel(draft) else workspace_id
+    return TreeRow("draft", row_id, workspace_id, clean_title(draft.first_line), note, mark)
 
 
 def _draft_mark(draft: DraftSummary) -> Mark:

@@ -28,13 +28,13 @@ class ProjectTree(QWidget):
     new_conversation_requested = Signal(str)
     """Workspace id."""
     draft_selected = Signal(str)
-    """Workspace id."""
+    """Workspace id, or ``<workspace id>/<slot>`` for a parallel draft."""
     session_selected = Signal(str)
     open_folder_requested = Signal()
     rename_requested = Signal(str, str)
     """Session id and new title."""
     discard_draft_requested = Signal(str)
-    """Workspace id."""
+    """As ``draft_selected``."""
 
     def __init__(self, themes: ThemeController, icons: Icons, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,7 +84,7 @@ class ProjectTree(QWidget):
         row = self.open_row()
         if row is not None:
             return row.workspace_id
-        return self._open[1] if self._open and self._open[0] == "draft" else _GLOBAL
+        return self._open[1].partition("/")[0] if self._open and self._open[0] == "draft" else _GLOBAL
 
     def pane(self) -> QWidget:
         """The widget that F6 goes to."""
@@ -215,4 +215,4 @@ class RowMenu(QMenu):
         self._tree.edit_row(self._row)
 
     def _discard(self) -> None:
-        self._tree.discard_draft_requested.emit(self._row.workspace_id)
+        self._tree.discard_draft_requested.emit(self._row.id)
