@@ -53,7 +53,8 @@ def begin(connection: apsw.Connection, request: BeginRequest, now: int) -> Opera
 
 def _check_draft(connection: apsw.Connection, request: BeginRequest) -> None:
     row: Any = connection.execute(
-        "SELECT status, revision, content_json, settings_json FROM drafts WHERE id = ?", (request.draft_id,)).fetchone()
+        "SELECT status, revision, content_json, settings_json FROM drafts WHERE id = ?", (request.draft_id,)
+    ).fetchone()
     if row is None:
         raise RejectedFault("discarded", "no such draft")
     status, revision, content, settings = row

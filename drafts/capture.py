@@ -72,6 +72,13 @@ def frozen(draft: OpenDraft, intent: int = 0) -> Capture:
     content = DraftContent(draft.text, draft.caret, draft.anchor, draft.parts)
     snapshot = freeze(new_id("req"), draft.place, content, draft.settings)
     return Capture(
-        draft_id=draft.id, key=draft.key, place=draft.place, generation=draft.generation,
-        edit_version=draft.edit_version, intent=intent, snapshot=snapshot,
-        fingerprint=fingerprint(snapshot), source_digest=source_digest(content, draft.settings))
+        draft_id=draft.id,
+        key=draft.key,
+        place=draft.place,
+        generation=draft.generation,
+        edit_version=draft.edit_version,
+        intent=intent,
+        snapshot=snapshot,
+        fingerprint=fingerprint(snapshot),
+        source_digest=source_digest(content, draft.settings),
+    )

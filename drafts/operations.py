@@ -55,15 +55,32 @@ def insert(connection: apsw.Connection, operation: Operation) -> None:
     """Store a new operation."""
     connection.execute(
         f"INSERT INTO operations ({_COLUMNS}) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
-        (operation.id, operation.draft_id, operation.workspace_id, operation.draft_revision, operation.session_id,
-         operation.topic_id, operation.submission_id, operation.fingerprint, dump(operation.request), None,
-         operation.phase.value, operation.error_code, operation.error, operation.request_id, operation.source_digest,
-         operation.operation_revision, operation.created_at, operation.updated_at),
+        (
+            operation.id,
+            operation.draft_id,
+            operation.workspace_id,
+            operation.draft_revision,
+            operation.session_id,
+            operation.topic_id,
+            operation.submission_id,
+            operation.fingerprint,
+            dump(operation.request),
+            None,
+            operation.phase.value,
+            operation.error_code,
+            operation.error,
+            operation.request_id,
+            operation.source_digest,
+            operation.operation_revision,
+            operation.created_at,
+            operation.updated_at,
+        ),
     )
 
 
-def move(connection: apsw.Connection, seen: Operation, target: Phase, now: int,
-         change: Change = _PLAIN) -> Operation | None:
+def move(
+    connection: apsw.Connection, seen: Operation, target: Phase, now: int, change: Change = _PLAIN
+) -> Operation | None:
     """Compare-and-swap from the phase and revision of ``seen``; None if the row has moved on.
 
     Raises :class:`PhaseError` if the closed list does not have this transition. ``now`` in milliseconds UTC.
@@ -71,9 +88,14 @@ def move(connection: apsw.Connection, seen: Operation, target: Phase, now: int,
     if target not in ALLOWED[seen.phase]:
         raise PhaseError(f"{seen.phase} -> {target}")
     moved = replace(
-        seen, phase=target, error_code=change.error_code, error=_cut(change.error),
+        seen,
+        phase=target,
+        error_code=change.error_code,
+        error=_cut(change.error),
         execution=seen.execution if change.execution is None else change.execution,
-        operation_revision=seen.operation_revision + 1, updated_at=now)
+        operation_revision=seen.operation_revision + 1,
+        updated_at=now,
+    )
     return moved if _swap(connection, seen, moved) else None
 
 
@@ -81,8 +103,9 @@ def note_receipt(connection: apsw.Connection, seen: Operation, now: int) -> Oper
     """Mark an abandoned operation whose receipt was found later; its phase stays. None if the row has moved on."""
     if seen.phase is not Phase.ABANDONED:
         raise PhaseError(f"{seen.phase} takes no late receipt")
-    noted = replace(seen, error_code=RECEIPT_FOUND, error="", operation_revision=seen.operation_revision + 1,
-                    updated_at=now)
+    noted = replace(
+        seen, error_code=RECEIPT_FOUND, error="", operation_revision=seen.operation_revision + 1, updated_at=now
+    )
     return noted if _swap(connection, seen, noted) else None
 
 
@@ -134,14 +157,17 @@ def unsettled(connection: apsw.Connection) -> list[Operation]:
         f"SELECT {_COLUMNS} FROM operations WHERE phase = 'accepted' AND draft_id IN "
         "(SELECT id FROM drafts WHERE status = 'active') UNION ALL "
         f"SELECT {_COLUMNS} FROM operations WHERE phase = 'abandoned' AND error_code <> '{RECEIPT_FOUND}' "
-        "ORDER BY id")
+        "ORDER BY id"
+    )
     return _operations(rows)
 
 
 def counts(connection: apsw.Connection) -> dict[str, int]:
     """How many operations there are in each phase that occurs."""
-    return {str(phase): int(count) for phase, count in
-            connection.execute("SELECT phase, count(*) FROM operations GROUP BY phase ORDER BY phase")}
+    return {
+        str(phase): int(count)
+        for phase, count in connection.execute("SELECT phase, count(*) FROM operations GROUP BY phase ORDER BY phase")
+    }
 
 
 def is_live(phase: Phase) -> bool:
@@ -155,8 +181,18 @@ def _swap(connection: apsw.Connection, seen: Operation, moved: Operation) -> boo
     connection.execute(
         "UPDATE operations SET phase = ?, error_code = ?, error = ?, execution_json = ?, operation_revision = ?, "
         "updated_at = ? WHERE id = ? AND phase = ? AND operation_revision = ?",
-        (moved.phase.value, moved.error_code, moved.error, execution, moved.operation_revision, moved.updated_at,
-         seen.id, seen.phase.value, seen.operation_revision))
+        (
+            moved.phase.value,
+            moved.error_code,
+            moved.error,
+            execution,
+            moved.operation_revision,
+            moved.updated_at,
+            seen.id,
+            seen.phase.value,
+            seen.operation_revision,
+        ),
+    )
     return connection.changes() == 1
 
 
@@ -171,10 +207,25 @@ def _operations(rows: Iterable[Any]) -> list[Operation]:
 
 def _operation(row: Any) -> Operation:
     return Operation(
-        id=row[0], draft_id=row[1], workspace_id=row[2], draft_revision=row[3], session_id=row[4], topic_id=row[5],
-        submission_id=row[6], fingerprint=row[7], request=load(row[8]),
-        execution=None if row[9] is None else load(row[9]), phase=Phase(row[10]), error_code=row[11], error=row[12],
-        request_id=row[13], source_digest=row[14], operation_revision=row[15], created_at=row[16], updated_at=row[17])
+        id=row[0],
+        draft_id=row[1],
+        workspace_id=row[2],
+        draft_revision=row[3],
+        session_id=row[4],
+        topic_id=row[5],
+        submission_id=row[6],
+        fingerprint=row[7],
+        request=load(row[8]),
+        execution=None if row[9] is None else load(row[9]),
+        phase=Phase(row[10]),
+        error_code=row[11],
+        error=row[12],
+        request_id=row[13],
+        source_digest=row[14],
+        operation_revision=row[15],
+        created_at=row[16],
+        updated_at=row[17],
+    )
 
 
 def _cut(error: str) -> str:

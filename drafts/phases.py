@@ -47,22 +47,24 @@ RESUMABLE = frozenset({Phase.RESUME_REQUIRED, Phase.RUNTIME_FAILED})
 DISPATCHING = frozenset({Phase.DISPATCHING, Phase.DISPATCHING_SHELL})
 
 _HANDED_OVER = frozenset({Phase.ACCEPTED, Phase.TERMINAL_FAILED, Phase.DISPATCH_UNKNOWN, Phase.CANCEL_REQUESTED})
-ALLOWED: Mapping[Phase, frozenset[Phase]] = MappingProxyType({
-    Phase.RESERVED: frozenset({
-        Phase.STARTING, Phase.RESUME_REQUIRED, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
-    Phase.STARTING: frozenset({
-        *DISPATCHING, *RESUMABLE, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
-    Phase.DISPATCHING: _HANDED_OVER,
-    Phase.DISPATCHING_SHELL: _HANDED_OVER,
-    Phase.DISPATCH_UNKNOWN: frozenset({Phase.ACCEPTED, Phase.ABANDONED, Phase.CANCEL_REQUESTED}),
-    Phase.RESUME_REQUIRED: frozenset({Phase.STARTING, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
-    Phase.RUNTIME_FAILED: frozenset({Phase.STARTING, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
-    Phase.CANCEL_REQUESTED: frozenset({Phase.CANCELLED, Phase.ACCEPTED, Phase.DISPATCH_UNKNOWN}),
-    Phase.ACCEPTED: frozenset(),
-    Phase.TERMINAL_FAILED: frozenset(),
-    Phase.CANCELLED: frozenset(),
-    Phase.ABANDONED: frozenset(),
-})
+ALLOWED: Mapping[Phase, frozenset[Phase]] = MappingProxyType(
+    {
+        Phase.RESERVED: frozenset(
+            {Phase.STARTING, Phase.RESUME_REQUIRED, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}
+        ),
+        Phase.STARTING: frozenset({*DISPATCHING, *RESUMABLE, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+        Phase.DISPATCHING: _HANDED_OVER,
+        Phase.DISPATCHING_SHELL: _HANDED_OVER,
+        Phase.DISPATCH_UNKNOWN: frozenset({Phase.ACCEPTED, Phase.ABANDONED, Phase.CANCEL_REQUESTED}),
+        Phase.RESUME_REQUIRED: frozenset({Phase.STARTING, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+        Phase.RUNTIME_FAILED: frozenset({Phase.STARTING, Phase.TERMINAL_FAILED, Phase.CANCEL_REQUESTED}),
+        Phase.CANCEL_REQUESTED: frozenset({Phase.CANCELLED, Phase.ACCEPTED, Phase.DISPATCH_UNKNOWN}),
+        Phase.ACCEPTED: frozenset(),
+        Phase.TERMINAL_FAILED: frozenset(),
+        Phase.CANCELLED: frozenset(),
+        Phase.ABANDONED: frozenset(),
+    }
+)
 """The closed list: from each phase to the phases that may follow. Anything else is a bug."""
 
 

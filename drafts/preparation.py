@@ -39,8 +39,13 @@ async def prepare(store: DraftStore, gateway: SessionGateway, captured: Capture)
     check_commands(captured.content)
     model, execution = await validate(gateway, captured.snapshot)
     draft = store.by_id(captured.draft_id)  # its row may have turned out to be an older one of the same key
-    request = BeginRequest(captured.draft_id if draft is None else draft.id, revision,
-                           captured.snapshot.with_model(model), captured.fingerprint, captured.source_digest)
+    request = BeginRequest(
+        captured.draft_id if draft is None else draft.id,
+        revision,
+        captured.snapshot.with_model(model),
+        captured.fingerprint,
+        captured.source_digest,
+    )
     return Prepared(request, execution)
 
 
@@ -86,8 +91,11 @@ async def expand(gateway: SessionGateway, content: DraftContent, place: Place) -
     try:
         return await gateway.expand(content_object(content), place)
     except RejectedFault as fault:
-        detail = {name: value for name, value in fault.detail.items()
-                  if not (isinstance(value, str) and ("/" in value or "\\" in value))}
+        detail = {
+            name: value
+            for name, value in fault.detail.items()
+            if not (isinstance(value, str) and ("/" in value or "\\" in value))
+        }
         raise RejectedFault(fault.code, "", **detail) from None
 
 

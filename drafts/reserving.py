@@ -43,7 +43,8 @@ async def reserve(bench: Workbench, captured: Capture) -> Reserved | Operation:
             return earlier
         prepared = await prepare(bench.store, bench.gateway, captured)
         lease = await bench.leases.acquire(
-            "request", prepared.request.draft_id, captured.request_id, seconds=REQUEST_SECONDS)
+            "request", prepared.request.draft_id, captured.request_id, seconds=REQUEST_SECONDS
+        )
         if lease is None:
             raise busy()
     except BaseException:

@@ -129,7 +129,8 @@ class FirstExecution:
     def _belongs_elsewhere(self, operation: Operation, captured: Capture) -> bool:
         """Rule (e) gave us the operation of an equal request whose own sender is still alive."""
         return operation.request_id != captured.request_id and self._bench.leases.is_held(
-            "request", operation.draft_id, operation.request_id)
+            "request", operation.draft_id, operation.request_id
+        )
 
     async def _carry(self, operation: Operation, execution: JsonObject) -> Operation:
         try:

@@ -31,5 +31,6 @@ def every(connection: apsw.Connection) -> list[Waiting]:
 def _rows(connection: apsw.Connection, where: str, values: tuple[str, ...]) -> list[Waiting]:
     rows: Any = connection.execute(
         f"SELECT id, key, pending_submission_id FROM drafts WHERE pending_submission_id <> '' AND {where} ORDER BY id",
-        values)
+        values,
+    )
     return [Waiting(draft_id, key, submission) for draft_id, key, submission in rows]

@@ -91,9 +91,16 @@ class Workbench:
 
     def announce(self, operation: Operation) -> None:
         """Lock or free the open draft as the phase says and tell everyone who listens."""
-        log.info("operation changed", extra={
-            "operation": operation.id, "draft": operation.draft_id, "session": operation.session_id,
-            "phase": operation.phase.value, "code": operation.error_code})
+        log.info(
+            "operation changed",
+            extra={
+                "operation": operation.id,
+                "draft": operation.draft_id,
+                "session": operation.session_id,
+                "phase": operation.phase.value,
+                "code": operation.error_code,
+            },
+        )
         self.hold(operation)
         self.store.publish(OperationChanged(operation))
 
@@ -136,9 +143,14 @@ def reservation(operation: Operation) -> Reservation:
     """The identities of an operation with its frozen settings. Raises as :func:`read_snapshot` does."""
     snapshot = read_snapshot(operation.request)
     return Reservation(
-        operation_id=operation.id, session_id=operation.session_id, topic_id=operation.topic_id,
-        submission_id=operation.submission_id, place=snapshot.place, settings=settings_object(snapshot.settings),
-        title_hint=_first_line(snapshot))
+        operation_id=operation.id,
+        session_id=operation.session_id,
+        topic_id=operation.topic_id,
+        submission_id=operation.submission_id,
+        place=snapshot.place,
+        settings=settings_object(snapshot.settings),
+        title_hint=_first_line(snapshot),
+    )
 
 
 def _first_line(snapshot: Snapshot) -> str:

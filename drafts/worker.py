@@ -66,8 +66,11 @@ async def _start(bench: Workbench, starting: Operation) -> StartedHost | Operati
     if isinstance(presence, SessionPresence) and presence in GONE:
         change = Change(f"session_{presence.value}")
         return await bench.move_or_read(PHASE, starting, Phase.TERMINAL_FAILED, change)
-    started = presence if isinstance(presence, Failed) else await attempt(
-        "start", _created_and_started(bench, starting), "host_unavailable")
+    started = (
+        presence
+        if isinstance(presence, Failed)
+        else await attempt("start", _created_and_started(bench, starting), "host_unavailable")
+    )
     if isinstance(started, Failed):
         return await bench.move_or_read(PHASE, starting, Phase.RUNTIME_FAILED, _change(started))
     return started

@@ -150,8 +150,12 @@ class FakeGateway:
     def _write(self, kind: str, submission: Submission) -> None:
         if self.ledger is None:
             return
-        entry = {"kind": kind, "submission": submission.submission_id, "session": submission.session_id,
-                 "fingerprint": submission.fingerprint}
+        entry = {
+            "kind": kind,
+            "submission": submission.submission_id,
+            "session": submission.session_id,
+            "fingerprint": submission.fingerprint,
+        }
         with self.ledger.open("a", encoding="utf-8") as file:
             file.write(json.dumps(entry) + "\n")
 

@@ -21,15 +21,17 @@ from tests.fakes.memory_database import MemoryDatabase
 
 PLACE = Place("global", "global")
 SETTINGS = DraftSettings(model="local:small")
-DRAFT = ("INSERT INTO drafts VALUES ('d1','workspace','global/primary','global','global','',3,?,?,'active',1,'',0,"
-         "'',0,1,1)")
+DRAFT = (
+    "INSERT INTO drafts VALUES ('d1','workspace','global/primary','global','global','',3,?,?,'active',1,'',0,'',0,1,1)"
+)
 
 
 def request(text: str = "plan", request_id: str = "req-1", revision: int = 3) -> BeginRequest:
     content = DraftContent(text)
     snapshot = freeze(request_id, PLACE, content, SETTINGS)
-    return BeginRequest("d1", revision, snapshot.with_model("scripted:demo"), fingerprint(snapshot),
-                        source_digest(content, SETTINGS))
+    return BeginRequest(
+        "d1", revision, snapshot.with_model("scripted:demo"), fingerprint(snapshot), source_digest(content, SETTINGS)
+    )
 
 
 @pytest.fixture
@@ -76,7 +78,8 @@ async def test_a_new_request_reserves_all_identities_before_the_first_try(databa
 
 
 async def test_rule_a_the_same_request_returns_the_earlier_operation_even_of_a_converted_draft(
-        database: MemoryDatabase) -> None:
+    database: MemoryDatabase,
+) -> None:
     made = await began(database, request())
     await set_draft(database, "status='converted', revision=8")
     assert await began(database, request()) == made
@@ -100,26 +103,46 @@ async def test_rule_d_the_stored_content_must_be_what_was_captured(database: Mem
 
 
 async def test_rule_d_a_caret_or_an_inherited_model_that_moved_is_not_another_content(database: MemoryDatabase) -> None:
-    await set_draft(database, "content_json=json_set(content_json, '$.caret', 0), "
-                              "settings_json=json_set(settings_json, '$.model', 'local:large')")
+    await set_draft(
+        database,
+        "content_json=json_set(content_json, '$.caret', 0), "
+        "settings_json=json_set(settings_json, '$.model', 'local:large')",
+    )
     assert (await began(database, request())).phase is Phase.RESERVED
 
 
-@pytest.mark.parametrize("path", [(), (Phase.STARTING,), (Phase.STARTING, Phase.RUNTIME_FAILED),
-                                  (Phase.RESUME_REQUIRED,), (Phase.STARTING, Phase.DISPATCHING, Phase.DISPATCH_UNKNOWN),
-                                  (Phase.CANCEL_REQUESTED,), (Phase.STARTING, Phase.DISPATCHING, Phase.ACCEPTED)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        (),
+        (Phase.STARTING,),
+        (Phase.STARTING, Phase.RUNTIME_FAILED),
+        (Phase.RESUME_REQUIRED,),
+        (Phase.STARTING, Phase.DISPATCHING, Phase.DISPATCH_UNKNOWN),
+        (Phase.CANCEL_REQUESTED,),
+        (Phase.STARTING, Phase.DISPATCHING, Phase.ACCEPTED),
+    ],
+)
 async def test_rule_e_a_live_operation_is_returned_to_the_same_request_and_refused_to_another(
-        database: MemoryDatabase, path: tuple[Phase, ...]) -> None:
+    database: MemoryDatabase, path: tuple[Phase, ...]
+) -> None:
     made = await enter(database, await began(database, request()), *path)
     assert await began(database, request(request_id="req-2")) == made
     await set_draft(database, "content_json=json_set(content_json, '$.text', 'other')")
     assert await refused(database, request("other", "req-3")) == "operation_locked"
 
 
-@pytest.mark.parametrize("path", [(Phase.TERMINAL_FAILED,), (Phase.CANCEL_REQUESTED, Phase.CANCELLED),
-                                  (Phase.STARTING, Phase.DISPATCHING, Phase.DISPATCH_UNKNOWN, Phase.ABANDONED)])
+@pytest.mark.parametrize(
+    "path",
+    [
+        (Phase.TERMINAL_FAILED,),
+        (Phase.CANCEL_REQUESTED, Phase.CANCELLED),
+        (Phase.STARTING, Phase.DISPATCHING, Phase.DISPATCH_UNKNOWN, Phase.ABANDONED),
+    ],
+)
 async def test_rule_f_after_an_ended_one_session_and_topic_stay_and_the_rest_is_new(
-        database: MemoryDatabase, path: tuple[Phase, ...]) -> None:
+    database: MemoryDatabase, path: tuple[Phase, ...]
+) -> None:
     ended = await enter(database, await began(database, request()), *path)
     again = await began(database, request(request_id="req-2"))
     assert (again.session_id, again.topic_id) == (ended.session_id, ended.topic_id)

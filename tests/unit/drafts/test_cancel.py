@@ -14,10 +14,19 @@ from tests.fakes.clock import FakeClock
 from tests.fakes.desk import Desk, desk_at
 
 D = Phase.DISPATCHING
-BEFORE = [(), (Phase.STARTING,), (Phase.RESUME_REQUIRED,), (Phase.STARTING, Phase.RUNTIME_FAILED),
-          (Phase.CANCEL_REQUESTED,)]
-AFTER = [(Phase.STARTING, D), (Phase.STARTING, Phase.DISPATCHING_SHELL), (Phase.STARTING, D, Phase.DISPATCH_UNKNOWN),
-         (Phase.STARTING, D, Phase.CANCEL_REQUESTED)]
+BEFORE = [
+    (),
+    (Phase.STARTING,),
+    (Phase.RESUME_REQUIRED,),
+    (Phase.STARTING, Phase.RUNTIME_FAILED),
+    (Phase.CANCEL_REQUESTED,),
+]
+AFTER = [
+    (Phase.STARTING, D),
+    (Phase.STARTING, Phase.DISPATCHING_SHELL),
+    (Phase.STARTING, D, Phase.DISPATCH_UNKNOWN),
+    (Phase.STARTING, D, Phase.CANCEL_REQUESTED),
+]
 
 
 @pytest.fixture
@@ -64,7 +73,8 @@ async def test_after_the_hand_over_without_a_receipt_it_stays_unknown(desk: Desk
 
 @pytest.mark.parametrize("path", AFTER)
 async def test_with_a_receipt_it_is_accepted_converted_and_its_turn_is_cancelled(
-        desk: Desk, path: tuple[Phase, ...]) -> None:
+    desk: Desk, path: tuple[Phase, ...]
+) -> None:
     operation = await desk.reserved("plan", *path)
     desk.gateway.receive(operation.submission_id, operation.session_id, operation.fingerprint)
     assert (await desk.first.cancel(operation.id)).phase is Phase.ACCEPTED
@@ -81,8 +91,9 @@ async def test_after_acceptance_it_cancels_the_turn_and_keeps_the_receipt(desk: 
     assert accepted.submission_id in desk.gateway.receipts
 
 
-@pytest.mark.parametrize("path", [(Phase.TERMINAL_FAILED,),
-                                  (Phase.STARTING, D, Phase.DISPATCH_UNKNOWN, Phase.ABANDONED)])
+@pytest.mark.parametrize(
+    "path", [(Phase.TERMINAL_FAILED,), (Phase.STARTING, D, Phase.DISPATCH_UNKNOWN, Phase.ABANDONED)]
+)
 async def test_cancelling_what_is_over_is_harmless(desk: Desk, path: tuple[Phase, ...]) -> None:
     operation = await desk.reserved("plan", *path)
     assert await desk.first.cancel(operation.id) == operation

@@ -60,8 +60,9 @@ async def test_the_pending_id_and_the_revision_are_stored_before_anything_is_han
     draft = await typed(desk)
     send = asyncio.ensure_future(desk.follow_up.send(draft.id))
     await desk.gateway.entered["admit"].wait()
-    row = await desk.database.read(lambda c: c.execute(
-        "SELECT pending_submission_id, pending_revision, revision FROM drafts").fetchone())
+    row = await desk.database.read(
+        lambda c: c.execute("SELECT pending_submission_id, pending_revision, revision FROM drafts").fetchone()
+    )
     assert row == (desk.gateway.calls[-1][1], 1, 1)
     gate.set()
     await send
@@ -92,8 +93,10 @@ async def test_a_pending_id_that_was_left_behind_is_decided_before_the_next_send
     desk.database.lose["drafts.pending"] = 2
     with pytest.raises(EnvironmentFault):
         await desk.follow_up.send(draft.id)
-    await desk.database.run(_STEP, lambda c: c.execute(
-        "UPDATE drafts SET pending_submission_id = 'sub-old', pending_revision = 1").fetchall())
+    await desk.database.run(
+        _STEP,
+        lambda c: c.execute("UPDATE drafts SET pending_submission_id = 'sub-old', pending_revision = 1").fetchall(),
+    )
     assert (await desk.follow_up.send(draft.id)).outcome == "accepted"
     assert len(desk.gateway.admissions()) == 1
 
@@ -112,7 +115,8 @@ async def test_typing_meanwhile_is_kept(desk: Desk) -> None:
 
 
 async def test_typing_before_the_save_is_over_is_not_sent_and_kept_also_after_a_restart(
-        desk: Desk, data_folder: DataFolder) -> None:
+    desk: Desk, data_folder: DataFolder
+) -> None:
     draft = await typed(desk)
     send = asyncio.ensure_future(desk.follow_up.submit(desk.follow_up.capture(draft.id)))
     desk.type(draft, " and more")
@@ -171,8 +175,7 @@ UNPROVEN = [EnvironmentFault("database_locked"), Fault("host_crashed"), OSError(
 @pytest.mark.logs_warnings
 @pytest.mark.parametrize("error", UNPROVEN)
 @pytest.mark.parametrize("admitted", [True, False])
-async def test_an_unknown_result_locks_until_the_receipt_decides(
-        desk: Desk, error: Exception, admitted: bool) -> None:
+async def test_an_unknown_result_locks_until_the_receipt_decides(desk: Desk, error: Exception, admitted: bool) -> None:
     draft = await typed(desk)
     desk.gateway.fail["admitted" if admitted else "admit"] = error
     assert (await desk.follow_up.send(draft.id)).outcome == "unknown"

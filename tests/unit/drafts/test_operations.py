@@ -19,10 +19,25 @@ EVERY = [(source, target) for source in Phase for target in Phase]
 
 def operation(phase: Phase = Phase.RESERVED, number: int = 1) -> Operation:
     return Operation(
-        id=f"op-{number}", draft_id="d1", workspace_id="global", draft_revision=1, session_id="ses-1",
-        topic_id="top-1", submission_id=f"sub-{number}", fingerprint="f", request={"version": 5}, execution=None,
-        phase=phase, error_code="", error="", request_id=f"req-{number}", source_digest="s", operation_revision=1,
-        created_at=1, updated_at=1)
+        id=f"op-{number}",
+        draft_id="d1",
+        workspace_id="global",
+        draft_revision=1,
+        session_id="ses-1",
+        topic_id="top-1",
+        submission_id=f"sub-{number}",
+        fingerprint="f",
+        request={"version": 5},
+        execution=None,
+        phase=phase,
+        error_code="",
+        error="",
+        request_id=f"req-{number}",
+        source_digest="s",
+        operation_revision=1,
+        created_at=1,
+        updated_at=1,
+    )
 
 
 @pytest.fixture
@@ -60,7 +75,10 @@ def test_the_list_is_the_one_of_the_specification() -> None:
     assert set(ALLOWED) == set(Phase)
     assert not any(ALLOWED[phase] for phase in Phase if phase.is_editable or phase is Phase.ACCEPTED)
     assert {phase for phase in Phase if Phase.STARTING in ALLOWED[phase]} == {
-        Phase.RESERVED, Phase.RESUME_REQUIRED, Phase.RUNTIME_FAILED}
+        Phase.RESERVED,
+        Phase.RESUME_REQUIRED,
+        Phase.RUNTIME_FAILED,
+    }
     assert {phase for phase in Phase if Phase.ABANDONED in ALLOWED[phase]} == {Phase.DISPATCH_UNKNOWN}
     assert {phase for phase in Phase if Phase.CANCELLED in ALLOWED[phase]} == {Phase.CANCEL_REQUESTED}
     assert not ALLOWED[Phase.DISPATCH_UNKNOWN] & {Phase.STARTING, Phase.DISPATCHING, Phase.RESUME_REQUIRED}
@@ -83,17 +101,21 @@ async def test_an_error_is_cut_to_500_characters_whatever_they_are(database: Mem
 
 async def test_execution_is_stored_by_the_transition_and_kept_by_later_ones(database: MemoryDatabase) -> None:
     seen = await stored(database, operation(Phase.STARTING))
-    sent = await database.run(PHASE, lambda c: operations.move(
-        c, seen, Phase.DISPATCHING, 7, Change(execution={"text": "x"})))
+    sent = await database.run(
+        PHASE, lambda c: operations.move(c, seen, Phase.DISPATCHING, 7, Change(execution={"text": "x"}))
+    )
     assert sent is not None
     await database.run(PHASE, lambda c: operations.move(c, sent, Phase.DISPATCH_UNKNOWN, 8))
     assert (await database.read(lambda c: operations.read(c, seen.id))).execution == {"text": "x"}
 
 
-@pytest.mark.parametrize("phase", [Phase.DISPATCHING, Phase.DISPATCHING_SHELL, Phase.DISPATCH_UNKNOWN,
-                                   Phase.CANCEL_REQUESTED, Phase.ACCEPTED])
+@pytest.mark.parametrize(
+    "phase",
+    [Phase.DISPATCHING, Phase.DISPATCHING_SHELL, Phase.DISPATCH_UNKNOWN, Phase.CANCEL_REQUESTED, Phase.ACCEPTED],
+)
 async def test_accepting_converts_the_draft_and_clears_its_restore_slot_once(
-        database: MemoryDatabase, phase: Phase) -> None:
+    database: MemoryDatabase, phase: Phase
+) -> None:
     seen = await stored(database, operation(phase))
     slot = "INSERT INTO restore_state VALUES (?, json_object('surface', 'workspace', 'key', ?), 1)"
     await database.run(PHASE, lambda c: c.execute(slot, ("active", "global/primary")).fetchall())

@@ -57,25 +57,31 @@ async def test_without_an_operation_the_draft_is_editable(desk: Desk) -> None:
 
 @pytest.mark.parametrize("path", [(), (Phase.STARTING,)])
 async def test_reserved_or_starting_with_a_free_lease_can_be_continued_with_the_same_ids(
-        desk: Desk, path: tuple[Phase, ...]) -> None:
+    desk: Desk, path: tuple[Phase, ...]
+) -> None:
     operation = await desk.reserved("plan", *path)
     found, outcome = await reconciled(desk, operation)
     assert (found.phase, outcome) == (Phase.RESUME_REQUIRED, Outcome.RESUME_REQUIRED)
     assert not desk.is_editable(operation.draft_id)
     resumed = await desk.first.resume(operation.id)
     assert (resumed.phase, resumed.session_id, resumed.submission_id) == (
-        Phase.ACCEPTED, operation.session_id, operation.submission_id)
+        Phase.ACCEPTED,
+        operation.session_id,
+        operation.submission_id,
+    )
 
 
 @pytest.mark.parametrize("path", [(), (Phase.STARTING,), (Phase.RESUME_REQUIRED,)])
 async def test_a_session_that_exists_unbound_is_bound_to_the_recorded_workspace(
-        desk: Desk, path: tuple[Phase, ...]) -> None:
+    desk: Desk, path: tuple[Phase, ...]
+) -> None:
     operation = await desk.reserved("plan", *path)
     desk.gateway.sessions[operation.session_id] = SessionPresence.UNBOUND
     found, _ = await reconciled(desk, operation)
     assert found.phase is Phase.RESUME_REQUIRED
     assert [(made.session_id, made.place.workspace_id) for made in desk.gateway.reservations] == [
-        (operation.session_id, "global")]
+        (operation.session_id, "global")
+    ]
 
 
 async def test_a_session_that_cannot_be_bound_says_why_and_can_be_continued(desk: Desk) -> None:
@@ -97,7 +103,8 @@ async def test_a_failed_host_start_stays_and_its_retry_has_the_same_session(desk
 
 @pytest.mark.parametrize("path", [*MARKED, UNKNOWN])
 async def test_a_dispatch_with_a_receipt_is_accepted_and_converted_together(
-        desk: Desk, path: tuple[Phase, ...]) -> None:
+    desk: Desk, path: tuple[Phase, ...]
+) -> None:
     operation = await desk.reserved("plan", *path)
     receive(desk, operation)
     found, outcome = await reconciled(desk, operation)
@@ -108,7 +115,8 @@ async def test_a_dispatch_with_a_receipt_is_accepted_and_converted_together(
 
 @pytest.mark.parametrize("path", MARKED)
 async def test_S04_a_dispatch_without_a_receipt_is_unknown_and_never_replayed(
-        desk: Desk, path: tuple[Phase, ...]) -> None:
+    desk: Desk, path: tuple[Phase, ...]
+) -> None:
     operation = await desk.reserved("plan", *path)
     found, outcome = await reconciled(desk, operation)
     assert (found.phase, outcome) == (Phase.DISPATCH_UNKNOWN, Outcome.DISPATCH_UNKNOWN)
@@ -148,7 +156,8 @@ GONE = [SessionPresence.ARCHIVED, SessionPresence.TRASHED, SessionPresence.ERASE
 @pytest.mark.parametrize("presence", GONE)
 @pytest.mark.parametrize("path", [(), (Phase.STARTING,), (Phase.RESUME_REQUIRED,)])
 async def test_a_session_that_went_away_before_dispatch_is_reported_and_the_text_is_given_back(
-        desk: Desk, presence: SessionPresence, path: tuple[Phase, ...]) -> None:
+    desk: Desk, presence: SessionPresence, path: tuple[Phase, ...]
+) -> None:
     operation = await desk.reserved("plan", *path)
     desk.gateway.sessions[operation.session_id] = presence
     found, outcome = await reconciled(desk, operation)
@@ -160,7 +169,8 @@ async def test_a_session_that_went_away_before_dispatch_is_reported_and_the_text
 
 @pytest.mark.parametrize("presence", GONE)
 async def test_a_session_that_went_away_after_dispatch_leaves_the_result_unknown_and_says_so(
-        desk: Desk, presence: SessionPresence) -> None:
+    desk: Desk, presence: SessionPresence
+) -> None:
     operation = await desk.reserved("plan", *MARKED[0])
     desk.gateway.sessions[operation.session_id] = presence
     found, _ = await reconciled(desk, operation)
@@ -169,14 +179,18 @@ async def test_a_session_that_went_away_after_dispatch_leaves_the_result_unknown
     assert again.settled[0].outcome is Outcome.LIFECYCLE_CONFLICT
 
 
-@pytest.mark.parametrize(("path", "receipt", "phase"), [
-    ((Phase.CANCEL_REQUESTED,), False, Phase.CANCELLED),
-    ((Phase.STARTING, Phase.CANCEL_REQUESTED), False, Phase.CANCELLED),
-    ((*MARKED[0], Phase.CANCEL_REQUESTED), False, Phase.DISPATCH_UNKNOWN),
-    ((*MARKED[0], Phase.CANCEL_REQUESTED), True, Phase.ACCEPTED),
-])
+@pytest.mark.parametrize(
+    ("path", "receipt", "phase"),
+    [
+        ((Phase.CANCEL_REQUESTED,), False, Phase.CANCELLED),
+        ((Phase.STARTING, Phase.CANCEL_REQUESTED), False, Phase.CANCELLED),
+        ((*MARKED[0], Phase.CANCEL_REQUESTED), False, Phase.DISPATCH_UNKNOWN),
+        ((*MARKED[0], Phase.CANCEL_REQUESTED), True, Phase.ACCEPTED),
+    ],
+)
 async def test_a_cancel_that_was_asked_for_ends_as_the_receipt_proves(
-        desk: Desk, path: tuple[Phase, ...], receipt: bool, phase: Phase) -> None:
+    desk: Desk, path: tuple[Phase, ...], receipt: bool, phase: Phase
+) -> None:
     operation = await desk.reserved("plan", *path)
     if receipt:
         receive(desk, operation)
@@ -198,13 +212,15 @@ async def test_an_abandoned_one_with_a_late_receipt_is_shown_and_its_draft_is_le
 
 
 @pytest.mark.parametrize("kind", ["worker", "request"])
-async def test_an_operation_with_a_live_worker_is_left_to_it(
-        desk: Desk, data_folder: DataFolder, kind: str) -> None:
+async def test_an_operation_with_a_live_worker_is_left_to_it(desk: Desk, data_folder: DataFolder, kind: str) -> None:
     operation = await desk.reserved("plan", Phase.STARTING)
     async with desk_at(data_folder) as other:
         book = other.bench.leases
-        lease = book.try_acquire("worker", operation.session_id) if kind == "worker" else \
-            book.try_acquire("request", operation.draft_id, operation.request_id)
+        lease = (
+            book.try_acquire("worker", operation.session_id)
+            if kind == "worker"
+            else book.try_acquire("request", operation.draft_id, operation.request_id)
+        )
         assert lease is not None
         report = await desk.recovery.reconcile()
         assert [settled.outcome for settled in report.settled] == [Outcome.BUSY]

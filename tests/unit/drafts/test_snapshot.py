@@ -24,32 +24,50 @@ def frozen(content: DraftContent = CONTENT, settings: DraftSettings = SETTINGS, 
 
 def test_fingerprint_is_the_sha256_of_the_canonical_request_with_its_volatile_members_blanked() -> None:
     expected = json.dumps(
-        {"version": 5, "request_id": "", "source": [],
-         "place": {"workspace_id": "global", "scope": "global", "root": ""},
-         "content": {"text": "plan", "attachments": [{"name": "a.txt"}, {"name": "b.txt"}]},
-         "settings": {"model": "", "model_source": "default", "instructions": "", "sampling": {"temperature": 0.5},
-                      "effort": ""}},
-        sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        {
+            "version": 5,
+            "request_id": "",
+            "source": [],
+            "place": {"workspace_id": "global", "scope": "global", "root": ""},
+            "content": {"text": "plan", "attachments": [{"name": "a.txt"}, {"name": "b.txt"}]},
+            "settings": {
+                "model": "",
+                "model_source": "default",
+                "instructions": "",
+                "sampling": {"temperature": 0.5},
+                "effort": "",
+            },
+        },
+        sort_keys=True,
+        separators=(",", ":"),
+        ensure_ascii=False,
+    )
     assert fingerprint(frozen()) == hashlib.sha256(expected.encode()).hexdigest()
 
 
-@pytest.mark.parametrize("same", [
-    frozen(request="req-2"),
-    frozen(replace(CONTENT, text="  plan\n")),
-    frozen(replace(CONTENT, caret=0, anchor=2)),
-    frozen(settings=replace(SETTINGS, model="scripted:demo")),
-])
+@pytest.mark.parametrize(
+    "same",
+    [
+        frozen(request="req-2"),
+        frozen(replace(CONTENT, text="  plan\n")),
+        frozen(replace(CONTENT, caret=0, anchor=2)),
+        frozen(settings=replace(SETTINGS, model="scripted:demo")),
+    ],
+)
 def test_request_id_outer_blanks_caret_and_inherited_model_do_not_change_the_fingerprint(same: Snapshot) -> None:
     assert fingerprint(same) == fingerprint(frozen())
 
 
-@pytest.mark.parametrize("other", [
-    frozen(replace(CONTENT, text="plan b")),
-    frozen(replace(CONTENT, parts={"attachments": [{"name": "b.txt"}, {"name": "a.txt"}]})),
-    frozen(settings=replace(SETTINGS, model_source="explicit")),
-    frozen(settings=replace(SETTINGS, instructions="be brief")),
-    freeze("req-1", Place("w1", "project", "/w"), CONTENT, SETTINGS),
-])
+@pytest.mark.parametrize(
+    "other",
+    [
+        frozen(replace(CONTENT, text="plan b")),
+        frozen(replace(CONTENT, parts={"attachments": [{"name": "b.txt"}, {"name": "a.txt"}]})),
+        frozen(settings=replace(SETTINGS, model_source="explicit")),
+        frozen(settings=replace(SETTINGS, instructions="be brief")),
+        freeze("req-1", Place("w1", "project", "/w"), CONTENT, SETTINGS),
+    ],
+)
 def test_text_order_settings_and_place_change_the_fingerprint(other: Snapshot) -> None:
     assert fingerprint(other) != fingerprint(frozen())
 
@@ -69,7 +87,12 @@ def test_a_stored_snapshot_reads_back_with_the_resolved_model_and_the_exact_sour
     stored = json.loads(json.dumps(request_object(snapshot)))
     read = read_snapshot(stored)
     assert (read.settings.model, read.content.text, read.content.parts, read.place, read.request_id) == (
-        "scripted:demo", "plan", CONTENT.parts, PLACE, "req-1")
+        "scripted:demo",
+        "plan",
+        CONTENT.parts,
+        PLACE,
+        "req-1",
+    )
     assert read.source[1]["model"] == "local:small"
     assert "preview" not in json.dumps(request_object(frozen(DraftContent("x", parts={"a": [{"preview_url": "b"}]}))))
 

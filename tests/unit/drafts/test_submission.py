@@ -33,11 +33,21 @@ async def test_a_send_reserves_starts_publishes_admits_once_and_converts(desk: D
     await desk.store.set_restore(ACTIVE, surface_object(draft.key, GLOBAL))
     operation = await desk.first.submit(desk.first.capture(draft.id))
     assert [step for step, _ in desk.gateway.calls] == [
-        "check_place", "resolve_model", "expand", "presence", "create", "start", "publish", "admit", "admitted",
-        "find_receipt"]
+        "check_place",
+        "resolve_model",
+        "expand",
+        "presence",
+        "create",
+        "start",
+        "publish",
+        "admit",
+        "admitted",
+        "find_receipt",
+    ]
     assert phases(desk) == [Phase.RESERVED, Phase.STARTING, Phase.DISPATCHING, Phase.ACCEPTED]
     assert [event for event in desk.events if isinstance(event, DraftConverted)] == [
-        DraftConverted(draft.id, PRIMARY, operation.session_id, operation.id)]
+        DraftConverted(draft.id, PRIMARY, operation.session_id, operation.id)
+    ]
     assert operation == await desk.first.latest(draft.id)
     assert await desk.status(draft.id) == "converted"
     assert await desk.store.restore(ACTIVE) is None
@@ -55,7 +65,11 @@ async def test_the_reservation_carries_the_recorded_identities_place_and_resolve
     operation = await desk.sent("first line\nsecond")
     made = desk.gateway.reservations[0]
     assert (made.operation_id, made.session_id, made.topic_id, made.submission_id) == (
-        operation.id, operation.session_id, operation.topic_id, operation.submission_id)
+        operation.id,
+        operation.session_id,
+        operation.topic_id,
+        operation.submission_id,
+    )
     assert (made.place, made.settings["model"], made.title_hint) == (GLOBAL, "scripted:demo", "first line")
 
 
@@ -124,8 +138,7 @@ async def test_text_that_cannot_be_encoded_is_refused_at_the_capture(desk: Desk)
     assert desk.is_editable(draft.id)
 
 
-async def test_the_editor_is_locked_from_the_capture_to_the_end_and_the_text_is_that_of_the_capture(
-        desk: Desk) -> None:
+async def test_the_editor_is_locked_from_the_capture_to_the_end_and_the_text_is_that_of_the_capture(desk: Desk) -> None:
     gate = desk.gateway.hold("check_place")
     draft = await desk.draft("plan")
     captured = desk.first.capture(draft.id)
@@ -206,7 +219,8 @@ async def test_the_exit_barrier_waits_until_the_operation_is_stored(desk: Desk) 
 
 @pytest.mark.parametrize("step", ["check_place", "resolve_model", "expand"])
 async def test_a_refusal_before_the_reservation_leaves_an_editable_draft_and_nothing_else(
-        desk: Desk, step: str) -> None:
+    desk: Desk, step: str
+) -> None:
     for fault in (RejectedFault("attachment_unreadable"), EnvironmentFault("io_error")):
         desk.gateway.fail = {step: fault}
         draft = await desk.draft()
@@ -244,8 +258,9 @@ async def test_a_missing_attachment_blocks_the_send(desk: Desk, entry: object) -
 
 
 async def test_a_refused_attachment_names_no_path(desk: Desk) -> None:
-    desk.gateway.fail["expand"] = RejectedFault("attachment_unreadable", "no /home/me/secret.txt", file="/home/me/a",
-                                                name="a.txt")
+    desk.gateway.fail["expand"] = RejectedFault(
+        "attachment_unreadable", "no /home/me/secret.txt", file="/home/me/a", name="a.txt"
+    )
     draft = await desk.draft("plan")
     with pytest.raises(RejectedFault) as caught:
         await desk.first.submit(desk.first.capture(draft.id))
@@ -254,8 +269,17 @@ async def test_a_refused_attachment_names_no_path(desk: Desk) -> None:
     assert caught.value.__suppress_context__
 
 
-@pytest.mark.parametrize(("text", "refused"), [("/clear", True), ("/new thing", True), (" /compact\n", True),
-                                               ("/new/file.txt", False), ("/etc/hosts", False), ("/model x", False)])
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        ("/clear", True),
+        ("/new thing", True),
+        (" /compact\n", True),
+        ("/new/file.txt", False),
+        ("/etc/hosts", False),
+        ("/model x", False),
+    ],
+)
 async def test_history_commands_are_refused_and_a_path_is_text(desk: Desk, text: str, refused: bool) -> None:
     draft = await desk.draft(text)
     if not refused:
@@ -293,7 +317,8 @@ async def test_an_operation_of_another_process_holds_the_draft(desk: Desk, data_
 
 
 async def test_an_equal_request_that_another_process_is_just_sending_is_left_to_it(
-        desk: Desk, data_folder: DataFolder) -> None:
+    desk: Desk, data_folder: DataFolder
+) -> None:
     draft = await desk.draft("plan")
     await desk.store.save(draft.id)
     async with desk_at(data_folder) as other:

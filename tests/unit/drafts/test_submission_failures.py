@@ -47,15 +47,21 @@ async def until(desk: Desk, operation: Operation, phase: Phase) -> Operation:
     raise AssertionError(f"{current.phase} instead of {phase}")
 
 
-HOST_FAULTS = [EnvironmentFault("engine_failed"), RejectedFault("model_missing"), Fault("auth_failed"), OSError("/p"),
-               RuntimeError("text of the draft")]
+HOST_FAULTS = [
+    EnvironmentFault("engine_failed"),
+    RejectedFault("model_missing"),
+    Fault("auth_failed"),
+    OSError("/p"),
+    RuntimeError("text of the draft"),
+]
 
 
 @pytest.mark.logs_warnings
 @pytest.mark.parametrize("step", ["presence", "create", "start", "publish"])
 @pytest.mark.parametrize("error", HOST_FAULTS)
 async def test_a_host_that_does_not_start_keeps_the_identities_for_a_retry(
-        desk: Desk, step: str, error: Exception) -> None:
+    desk: Desk, step: str, error: Exception
+) -> None:
     desk.gateway.fail[step] = error
     failed = await desk.sent()
     assert failed.phase is Phase.RUNTIME_FAILED
@@ -68,7 +74,10 @@ async def test_a_host_that_does_not_start_keeps_the_identities_for_a_retry(
     resumed = await desk.first.resume(failed.id)
     assert resumed.phase is Phase.ACCEPTED
     assert (resumed.id, resumed.session_id, resumed.submission_id) == (
-        failed.id, failed.session_id, failed.submission_id)
+        failed.id,
+        failed.session_id,
+        failed.submission_id,
+    )
     assert resumed.error_code == ""
     assert desk.gateway.admissions() == [failed.submission_id]
 
@@ -116,8 +125,7 @@ async def test_a_held_publication_lease_closes_the_host_unpublished_and_can_be_c
 
 
 @pytest.mark.parametrize("code", ["session_busy", "model_unavailable", "conflict", "host_unavailable"])
-async def test_a_coded_refusal_of_admission_proves_non_admission_and_gives_the_text_back(
-        desk: Desk, code: str) -> None:
+async def test_a_coded_refusal_of_admission_proves_non_admission_and_gives_the_text_back(desk: Desk, code: str) -> None:
     desk.gateway.fail["admit"] = RejectedFault(code)
     refused = await desk.sent()
     assert (refused.phase, refused.error_code) == (Phase.TERMINAL_FAILED, code)
@@ -125,15 +133,22 @@ async def test_a_coded_refusal_of_admission_proves_non_admission_and_gives_the_t
     assert await text_of(desk, refused) == "plan"
 
 
-UNPROVEN = [EnvironmentFault("database_locked"), Fault("host_crashed"), OSError("reset"), TimeoutError(),
-            RuntimeError("bug"), ValueError("bug")]
+UNPROVEN = [
+    EnvironmentFault("database_locked"),
+    Fault("host_crashed"),
+    OSError("reset"),
+    TimeoutError(),
+    RuntimeError("bug"),
+    ValueError("bug"),
+]
 
 
 @pytest.mark.logs_warnings
 @pytest.mark.parametrize("step", ["admit", "admitted"])
 @pytest.mark.parametrize("error", UNPROVEN)
 async def test_S02_any_other_error_of_the_hand_over_is_unknown_and_handed_over_once(
-        desk: Desk, step: str, error: Exception) -> None:
+    desk: Desk, step: str, error: Exception
+) -> None:
     desk.gateway.fail[step] = error
     desk.gateway.forgets = True
     unknown = await desk.sent()
@@ -229,8 +244,9 @@ async def test_two_send_as_new_send_once(desk: Desk) -> None:
     desk.gateway.forgets = True
     unknown = await desk.sent()
     desk.gateway.forgets = False
-    results = await asyncio.gather(desk.first.send_as_new(unknown.id), desk.first.send_as_new(unknown.id),
-                                   return_exceptions=True)
+    results = await asyncio.gather(
+        desk.first.send_as_new(unknown.id), desk.first.send_as_new(unknown.id), return_exceptions=True
+    )
     assert len(desk.gateway.admissions()) == 2
     assert any(isinstance(result, Operation) and result.phase is Phase.ACCEPTED for result in results)
 
@@ -285,11 +301,17 @@ async def test_a_begin_that_was_not_stored_gives_the_editor_back(desk: Desk) -> 
     assert (await desk.first.submit(desk.first.capture(draft.id))).phase is Phase.ACCEPTED
 
 
-@pytest.mark.parametrize(("step", "phase"), [("operations.starting", Phase.RESUME_REQUIRED),
-                                             ("operations.dispatching", Phase.RESUME_REQUIRED),
-                                             ("operations.accept_convert", Phase.ACCEPTED)])
+@pytest.mark.parametrize(
+    ("step", "phase"),
+    [
+        ("operations.starting", Phase.RESUME_REQUIRED),
+        ("operations.dispatching", Phase.RESUME_REQUIRED),
+        ("operations.accept_convert", Phase.ACCEPTED),
+    ],
+)
 async def test_a_full_disk_between_the_steps_is_settled_when_there_is_space_again(
-        desk: Desk, step: str, phase: Phase) -> None:
+    desk: Desk, step: str, phase: Phase
+) -> None:
     desk.database.refuse[step] = 1
     draft = await desk.draft("plan")
     with pytest.raises(EnvironmentFault) as caught:
@@ -317,7 +339,8 @@ async def test_a_lost_answer_between_the_steps_is_never_dispatched_twice(desk: D
 
 @pytest.mark.parametrize("presence", [SessionPresence.ARCHIVED, SessionPresence.TRASHED, SessionPresence.ERASED])
 async def test_a_reserved_session_that_went_away_ends_the_operation_and_the_next_send_takes_another(
-        data_folder: DataFolder, presence: SessionPresence) -> None:
+    data_folder: DataFolder, presence: SessionPresence
+) -> None:
     gateway = FakeGateway(fail={"start": EnvironmentFault("engine_failed")})
     async with desk_at(data_folder, gateway) as desk:
         failed = await desk.sent()
