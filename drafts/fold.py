@@ -41,7 +41,7 @@ def units(text: str) -> int:
 def base_text(text: str) -> BaseText:
     """The identity of ``text`` for a ``begin`` record."""
     data = encode(text)
-    return BaseText(len(data) // 2, hashlib.blake2b(data, digest_size=16).hexdigest())
+    return BaseText(len(data) // 2, hashlib.sha256(data).hexdigest()[:32])
 
 
 EMPTY_TEXT = base_text("")
