@@ -86,8 +86,8 @@ class Services:
         """What a start settles, before any list is shown: dead turns, journals, operations, follow-ups."""
         await interrupt_dead_turns(self.sessions, self.side.leases)
         await self.side.drafts.recover_journals()
-        report = await self.recovery.reconcile()
         await self.follow.reconcile()
+        report = await self.recovery.reconcile()
         await self.first.watch()
         return report
 

@@ -15,6 +15,7 @@ from app.compose import DraftSide, Services, open_drafts, open_services
 from runtime.base.clock import SystemClock
 from runtime.base.folder import DataFolder
 from runtime.base.log import configure
+from runtime.base.tasks import TaskSupervisor
 
 
 def run(options: argparse.Namespace) -> int:
@@ -58,7 +59,7 @@ async def _send(folder: DataFolder, options: argparse.Namespace) -> int:
         wait=options.wait, as_json=options.json,
     )
     async with draft_side(folder) as side, services(side) as opened:
-        return await _interruptible(send.run(opened, request))
+        return await _interruptible(opened.tasks, send.run(opened, request))
 
 
 async def _models(folder: DataFolder, options: argparse.Namespace) -> int:
@@ -91,9 +92,9 @@ async def services(side: DraftSide) -> AsyncGenerator[Services]:
         await opened.close()
 
 
-async def _interruptible(work: Coroutine[Any, Any, int]) -> int:
+async def _interruptible(tasks: TaskSupervisor, work: Coroutine[Any, Any, int]) -> int:
     """SIGTERM ends a command as Ctrl+C does: in order, with what has arrived kept."""
-    task = asyncio.ensure_future(work)
+    task = tasks.spawn("command", work)
     with contextlib.suppress(NotImplementedError):
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     try:

@@ -29,7 +29,6 @@ class ComposerDocument(QObject):
         self.document = QTextDocument(self)
         self._layout = SpacedLayout(self.document)
         self.document.setDocumentLayout(self._layout)
-        self.document.setDocumentMargin(0)
         self.caret = 0
         self.anchor = 0
         self.scroll = 0
@@ -50,8 +49,9 @@ class ComposerDocument(QObject):
         self.document.setDefaultFont(font)
 
     def height(self, at_most: float) -> float:
-        """Height of the text in pixels, measured no further than ``at_most``."""
-        total, block = 0.0, self.document.firstBlock()
+        """Height of the text and its margins in pixels, measured no further than ``at_most``."""
+        # the margin stays as Qt has it: with another one Qt looks through all lines for the widest at every key
+        total, block = 2 * self.document.documentMargin(), self.document.firstBlock()
         while block.isValid() and total < at_most:
             total += self._layout.blockBoundingRect(block).height()
             block = block.next()

@@ -145,7 +145,7 @@ class ComposerEditor(QPlainTextEdit):
     def _wanted_height(self) -> int:
         """Height of the text, between two lines and the limit."""
         line = self._type.pixelSize() * self._line_height
-        smallest = round(_MIN_LINES * line)
+        smallest = round(_MIN_LINES * line + 2 * self._shown.document.documentMargin())
         return max(smallest, math.ceil(self._shown.height(max(smallest, self._height_limit))))
 
     def _size_changed(self) -> None:

@@ -31,7 +31,7 @@ class ModelButton(QPushButton):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._around = 60
+        self._around = self._wanted = 0
         self._menu = QMenu(self)
         self._menu.triggered.connect(self._triggered)
         self._group = QActionGroup(self._menu)
@@ -100,7 +100,8 @@ class ModelButton(QPushButton):
         natural = super().sizeHint()
         title = self.fontMetrics().horizontalAdvance(self.text())
         self._around = natural.width() - title
-        return QSize(self._around + min(title, _LONGEST_TITLE), natural.height())
+        self._wanted = self._around + min(title, _LONGEST_TITLE)
+        return QSize(self._wanted, natural.height())
 
     def minimumSizeHint(self) -> QSize:
         return QSize(96, self.sizeHint().height())
@@ -108,5 +109,7 @@ class ModelButton(QPushButton):
     def initStyleOption(self, option: QStyleOptionButton) -> None:
         """Paint as much of the title as fits."""
         super().initStyleOption(option)
+        if self.width() >= self._wanted and self._wanted - self._around < _LONGEST_TITLE:
+            return
         room = self.width() - self._around
         option.text = self.fontMetrics().elidedText(self.text(), Qt.TextElideMode.ElideMiddle, room)  # type: ignore[attr-defined]

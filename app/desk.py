@@ -1,0 +1,232 @@
+"""The desk: which conversation is open, and how the window gets from one to another (spec/drafts.md section 5).
+
+Navigation shows what is known at once, then reads; a superseded navigation installs nothing. It never sends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+from PySide6.QtCore import QObject, Slot
+
+from app import view
+from app.banner_texts import BannerText, banner_for_error
+from app.bridge.signals import Bridge
+from app.compose import DraftSide, Services
+from app.first_paint import NEW, Painted, place_name
+from app.navigation import Intent, Navigation
+from app.transcript_feed import TranscriptFeed
+from app.typist import Typist
+from drafts.model import DraftKey, Surface
+from drafts.open_draft import OpenDraft
+from drafts.phases import Operation
+from drafts.restore import ACTIVE, surface_object
+from runtime.base.errors import Fault, RejectedFault
+from runtime.base.handover import Place
+from runtime.base.tasks import TaskSupervisor
+from runtime.sessions.model import Session
+from runtime.workspaces.registry import GLOBAL
+
+
+class Desk(QObject):
+    """Owns what is visible. Sending and settings act on it from outside."""
+
+    def __init__(self, painted: Painted, side: DraftSide, bridge: Bridge, tasks: TaskSupervisor) -> None:
+        super().__init__(painted.window)
+        self.painted = painted
+        self.side = side
+        self.bridge = bridge
+        self.tasks = tasks
+        self.navigation = Navigation()
+        self.services: Services | None = None
+        self.feed: TranscriptFeed | None = None
+        self.draft: OpenDraft | None = painted.draft
+        self.operation: Operation | None = None
+        self.refusal: BannerText | None = None
+        self.notice = ""
+        for typist in (painted.on_draft, painted.on_session):
+            typist.sink = side.drafts
+
+    # what is visible
+
+    @property
+    def is_session(self) -> bool:
+        return self.draft is not None and self.draft.key.surface is Surface.SESSION
+
+    @property
+    def typist(self) -> Typist:
+        return self.painted.on_session if self.is_session else self.painted.on_draft
+
+    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
+        """Start something that a person asked for; an expected failure becomes the banner."""
+        self.tasks.spawn(name, self._shown(work))
+
+    def is_visible(self, draft_id: str) -> bool:
+        return self.draft is not None and self.side.drafts.by_id(draft_id) is self.draft
+
+    # ways to get there
+
+    def attach(self, services: Services) -> None:
+        """Sessions are there: fill in what the first paint could only glimpse."""
+        self.services = services
+        self.feed = TranscriptFeed(self.painted.transcript, services, self.side.clock, self)
+        self.painted.transcript.top_reached.connect(self._older)
+
+    async def settle(self) -> None:
+        """After recovery: show the restored surface as it now is."""
+        draft = self.draft
+        if draft is None:
+            await self.show_draft(DraftKey.workspace(GLOBAL.workspace_id), GLOBAL)
+        elif draft.key.surface is Surface.SESSION:
+            await self.show_session(draft.key.key)
+        else:
+            await self.show_draft(draft.key, draft.place)
+
+    async def show_draft(self, key: DraftKey, place: Place) -> None:
+        """Open the draft of ``key``; what is typed before it is read goes behind the stored text."""
+        intent = self.navigation.claim()
+        draft = self.side.drafts.begin_open(key, place)
+        self._install(draft)
+        page = self.painted.draft_page
+        page.set_place(place_name(place))
+        self.painted.window.set_subject(NEW)
+        self.painted.window.status_line.set_host("No session yet")
+        self.painted.window.tree.set_open("draft", _row_id(key, place))
+        if self.feed is not None:
+            self.feed.close()
+        self.painted.window.show_page(page)
+        page.composer.focus_editor()
+        await self._read(key, place, intent)
+
+    async def show_session(self, session_id: str) -> None:
+        """Open a conversation at its tail, with its own unsent text."""
+        intent = self.navigation.claim()
+        services, feed = self.services, self.feed
+        if services is None or feed is None:
+            return
+        session = await services.sessions.get(session_id)
+        if session is None or not self.navigation.is_newest(intent):
+            return
+        self._install(self.side.drafts.begin_open(DraftKey.session(session_id), session.place))
+        view.show_session(self.painted, session)
+        await feed.open(session_id)
+        if not self.navigation.is_newest(intent):
+            return
+        view.show_turn(self.painted, feed.running())
+        self.painted.window.tree.set_open("session", session_id)
+        self.painted.window.show_page(self.painted.session_page)
+        self.painted.session_page.composer.focus_editor()
+        await self._read(DraftKey.session(session_id), session.place, intent)
+
+    async def place_of(self, workspace_id: str) -> Place:
+        """The workspace of that id. Raises :class:`RejectedFault` ``workspace_unavailable`` if nothing knows it."""
+        if workspace_id == GLOBAL.workspace_id:
+            return GLOBAL
+        registered = await self.services.workspaces.list() if self.services is not None else []
+        places = [workspace.place for workspace in registered]
+        places += [summary.place for summary in await self.side.drafts.summaries()]
+        for place in places:
+            if place.workspace_id == workspace_id:
+                return place
+        raise RejectedFault("workspace_unavailable")
+
+    # keeping up
+
+    def refresh(self) -> None:
+        """Show save state, lock, banner, model and menus of what is visible, as they are now."""
+        draft = self.draft
+        if draft is None:
+            return
+        panel = self.typist.panel
+        panel.set_locked(bool(draft.locked) and not draft.loading, self.notice)
+        view.show_save_state(self.painted, panel, draft)
+        page = self.painted.session_page if self.is_session else self.painted.draft_page
+        page.banner.show_text(view.draft_banner(draft, self.operation, self.refusal))
+        running = self.feed.running() if self.feed is not None and self.is_session else None
+        if self.is_session:
+            view.show_turn(self.painted, running)
+        self.painted.window.menus.set_state(
+            running=running is not None, can_send=draft.has_content and not draft.locked,
+            is_session=self.is_session, has_draft=draft.has_content and not draft.locked)
+        if draft.has_content or self.operation is not None:
+            self.painted.draft_page.set_first_start(None)
+
+    def show_model(self) -> None:
+        """The picker of the visible composer."""
+        services, draft = self.services, self.draft
+        if services is None or draft is None:
+            return
+        entries = services.catalogue.entries()
+        view.show_model(self.typist.panel, entries, draft.settings, services.catalogue.default)
+        first = not draft.has_content and not self.is_session and self.operation is None
+        self.painted.draft_page.set_first_start(self._first_start_words() if first else None)
+
+    def say(self, code: str, fault: Fault | None = None) -> None:
+        """A refusal that is no phase of an operation: shown until the next edit or navigation."""
+        self.refusal = banner_for_error(code, fault.detail) if fault is not None else banner_for_error(code)
+        self.refresh()
+
+    def session_changed(self, session: Session) -> None:
+        """The visible conversation was renamed, or its host has reported something."""
+        view.show_session(self.painted, session)
+
+    def note(self, words: str) -> None:
+        """One line inside the composer, until the next edit or navigation."""
+        self.notice = words
+        self.refresh()
+
+    def forget_refusal(self) -> None:
+        """What was said about an earlier version of the text is no longer news."""
+        if self.refusal is not None or self.notice:
+            self.refusal, self.notice = None, ""
+            self.refresh()
+
+    # within
+
+    def _install(self, draft: OpenDraft) -> None:
+        self.draft, self.operation, self.refusal, self.notice = draft, None, None, ""
+        self.typist.show(draft)
+        self.refresh()
+        self.show_model()
+
+    async def _read(self, key: DraftKey, place: Place, intent: Intent) -> None:
+        draft = await self.side.drafts.open(key, place)
+        latest = None
+        if self.services is not None and key.surface is Surface.WORKSPACE:
+            latest = await self.services.first.latest(draft.id)
+        if not self.navigation.is_newest(intent):
+            return
+        self.draft, self.operation = draft, latest
+        self.typist.show(draft)
+        self.refresh()
+        self.show_model()
+        await self.side.drafts.set_restore(ACTIVE, surface_object(key, place))
+
+    def _first_start_words(self) -> str | None:
+        services = self.services
+        if services is None:
+            return None
+        default = services.catalogue.default
+        entry = next((e for e in services.catalogue.entries() if e.reference == default), None)
+        if entry is None or not entry.available:
+            return "No model is ready yet. What you type is kept; add a server to get an answer."
+        return f"{entry.name} answers on this computer, without account and network: {entry.note}." if entry.note \
+            else f"{entry.name} answers."
+
+    async def _shown(self, work: Coroutine[Any, Any, None]) -> None:
+        try:
+            await work
+        except Fault as fault:
+            self.say(fault.code, fault)
+
+    @Slot()
+    def _older(self) -> None:
+        if self.feed is not None:
+            self.spawn("older", self.feed.older())
+
+
+def _row_id(key: DraftKey, place: Place) -> str:
+    return place.workspace_id if key.key.endswith("/primary") else key.key
+
+
