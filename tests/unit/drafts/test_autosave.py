@@ -279,3 +279,22 @@ class _Failing:
             self._left -= 1
             raise EnvironmentFault("io_error")
         return await self._read(body)
+
+
+@pytest.mark.logs_warnings
+async def test_even_a_bug_in_a_save_is_reported_and_tried_again(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def broken(*_arguments: object) -> None:
+        raise LookupError("a bug")
+
+    draft = await desk.store.open(KEY, GLOBAL)
+    monkeypatch.setattr(desk.database, "run", broken)
+    desk.type(draft, "kept")
+    await desk.clock.advance(0.3)
+    await desk.until(lambda: draft.state == "error")
+    assert draft.error_code == "internal_error"
+    assert "draft not saved" in caplog.text
+    monkeypatch.undo()
+    await desk.clock.advance(1)
+    await desk.until(lambda: draft.state == "saved")

@@ -14,8 +14,10 @@ from drafts.journal import EditJournal
 from drafts.model import DraftKey, TextEdit
 from drafts.open_draft import OpenDraft, type_edit
 from drafts.peek import peek
-from drafts.restore import ACTIVE, surface_object
+from drafts.restore import ACTIVE, surface_object, surface_of
+from runtime.base.errors import EnvironmentFault
 from runtime.base.folder import DataFolder
+from runtime.base.handover import JsonObject
 from tests.unit.drafts.conftest import GLOBAL, KEY, Desk, OpenDesk
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -162,3 +164,41 @@ async def test_behind_a_locked_file_one_can_type_already(desk: Desk, open_desk: 
     second.store.adopt(shown.draft)
     await second.store.save(shown.draft.id)
     assert (shown.draft.text, shown.draft.id) == ("stored behind", draft.id)
+
+
+async def test_a_shown_journal_that_cannot_be_folded_yet_is_an_error_state_and_then_a_save(
+    desk: Desk, open_desk: OpenDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def locked(*_arguments: object) -> None:
+        raise EnvironmentFault("database_locked")
+
+    draft = await desk.store.open(KEY, GLOBAL)
+    desk.type(draft, "journaled")
+    await desk.die()
+    shown = peek(desk.folder.drafts_database, desk.folder.draft_journal, DEFAULT).draft
+    assert shown is not None
+    second = await open_desk()
+    monkeypatch.setattr(second.database, "run", locked)
+    second.store.adopt(shown)
+    second.type(shown, ", typed")
+    with pytest.raises(EnvironmentFault):
+        await second.store.save(shown.id)
+    assert (shown.state, shown.error_code, shown.text) == ("error", "database_locked", "journaled, typed")
+    monkeypatch.undo()
+    await second.clock.advance(5)
+    await second.until(lambda: shown.state == "saved")
+    row = await second.store.show(draft.id)
+    assert row is not None and row.content.text == "journaled, typed"
+    assert await second.store.conflicts(draft.id) == []
+
+
+@pytest.mark.parametrize(
+    ("surface", "known"), [({"surface": "moon", "key": "k"}, False), (surface_object(KEY, GLOBAL), True)]
+)
+async def test_a_surface_of_another_version_falls_back_to_the_default(
+    desk: Desk, surface: JsonObject, known: bool
+) -> None:
+    await desk.store.set_restore(ACTIVE, surface)
+    peeked = peek(desk.folder.drafts_database, desk.folder.draft_journal, DEFAULT)
+    assert peeked.draft is not None and peeked.draft.key == KEY
+    assert peeked.surface == surface and (surface_of(surface) is not None) == known
