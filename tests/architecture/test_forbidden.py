@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
-from tests.architecture.tree import PROGRAM, ROOT, Module, called_name, modules
+from tests.architecture.tree import PROGRAM, ROOT, Module, called_name, modules, tracked_files
 
 BROAD = {"Exception", "BaseException"}
 # Where a broad handler may end without raising again.
@@ -96,14 +96,9 @@ def test_no_machine_paths_and_no_registry_hosts_in_the_tree() -> None:
         "|".join(("/ro" + "ot/", "/wo" + "rk/", "/opt/" + "pypi", "/opt/" + "wheels", r"\.pyenv" + "/versions")),
     )
     hosts = re.compile("|".join(("pypi" + r"\.org", "python" + "hosted", "registry" + r"\.npmjs", "deb" + r"\.debian")))
-    built = {"build", "dist", "node_modules", "__pycache__"}
     found: list[str] = []
-    for path in ROOT.rglob("*"):
-        parts = path.relative_to(ROOT).parts
-        hidden = parts[0].startswith(".") and parts[0] not in {".ci", ".gitignore"}
-        if hidden or built & set(parts) or parts[0].endswith(".egg-info") or not path.is_file():
-            continue
+    for path in tracked_files():
         text = path.read_bytes().decode("utf-8", errors="ignore")
         if machine.search(text) or hosts.search(text):
-            found.append("/".join(parts))
+            found.append(path.relative_to(ROOT).as_posix())
     assert found == []

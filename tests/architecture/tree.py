@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import pkgutil
+import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -49,6 +50,21 @@ def modules(*packages: str) -> tuple[Module, ...]:
             text = path.read_text(encoding="utf-8")
             found.append(Module(path.relative_to(ROOT).as_posix(), text, ast.parse(text)))
     return tuple(found)
+
+
+def tracked_files() -> list[Path]:
+    """The files that git knows, or (in an unpacked archive) everything that is not hidden or built."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode == 0 and listed.stdout:
+        return [path for name in listed.stdout.split("\0") if name and (path := ROOT / name).is_file()]
+    built = {"build", "dist", "node_modules", "__pycache__"}
+    return [
+        path
+        for path in ROOT.rglob("*")
+        if path.is_file()
+        and not any(part.startswith(".") or part.endswith(".egg-info") for part in path.relative_to(ROOT).parts)
+        and not built & set(path.relative_to(ROOT).parts)
+    ]
 
 
 def called_name(call: ast.Call) -> str:
