@@ -9,9 +9,12 @@ from PySide6.QtCore import QObject, Slot
 
 from app.compose import Services
 from app.desk import Desk
+from app.preferences.dialogs import confirm
 from app.preferences.server_dialog import ServerDialog
 from app.preferences.server_form import ServerForm, check_base_url, suggested_name
+from app.questions import other_model_question
 from app.sentences import sentence
+from drafts.model import DraftKey
 from runtime.base.errors import Fault
 from runtime.settings.model import Server
 
@@ -38,6 +41,12 @@ class Choosing(QObject):
     @Slot(str)
     def choose_model(self, reference: str) -> None:
         """Pin a model for the visible draft; empty goes back to the live default."""
+        if self._desk.is_session:
+            self._desk.spawn("other model", self._other_conversation(reference))
+        else:
+            self._pin(reference)
+
+    def _pin(self, reference: str) -> None:
         draft = self._desk.draft
         if draft is None:
             return
@@ -47,6 +56,17 @@ class Choosing(QObject):
         except Fault as fault:
             self._desk.say(fault.code, fault)
         self._desk.show_model()
+
+    async def _other_conversation(self, reference: str) -> None:
+        """A formal conversation keeps its model; picking another one runs nothing."""
+        draft, catalogue = self._desk.draft, self._services.catalogue
+        if draft is None or (reference or catalogue.default) == self._desk.requested_model:
+            return
+        wanted = reference or catalogue.default
+        title = next((entry.name for entry in catalogue.entries() if entry.reference == wanted), wanted)
+        if await confirm(other_model_question(title), self._desk.painted.window, "new"):
+            await self._desk.show_draft(DraftKey.workspace(draft.place.workspace_id), draft.place)
+            self._pin(reference)
 
     @Slot(str)
     def choose_theme(self, choice: str) -> None:

@@ -18,7 +18,7 @@ from app.first_paint import NEW, Painted, place_name
 from app.navigation import Intent, Navigation
 from app.transcript_feed import TranscriptFeed
 from app.typist import Typist
-from drafts.model import DraftKey, Surface
+from drafts.model import DraftKey, DraftSettings, Surface
 from drafts.open_draft import OpenDraft
 from drafts.phases import Operation
 from drafts.restore import ACTIVE, surface_object
@@ -45,6 +45,7 @@ class Desk(QObject):
         self.operation: Operation | None = None
         self.refusal: BannerText | None = None
         self.notice = ""
+        self.requested_model = ""
         for typist in (painted.on_draft, painted.on_session):
             typist.sink = side.drafts
 
@@ -109,7 +110,8 @@ class Desk(QObject):
         if session is None or not self.navigation.is_newest(intent):
             return
         self._install(self.side.drafts.begin_open(DraftKey.session(session_id), session.place))
-        view.show_session(self.painted, session)
+        self.session_changed(session)
+        self.show_model()
         await feed.open(session_id)
         if not self.navigation.is_newest(intent):
             return
@@ -158,7 +160,9 @@ class Desk(QObject):
         if services is None or draft is None:
             return
         entries = services.catalogue.entries()
-        view.show_model(self.typist.panel, entries, draft.settings, services.catalogue.default)
+        default = services.catalogue.default
+        settings = DraftSettings(self.requested_model, "explicit") if self.is_session else draft.settings
+        view.show_model(self.typist.panel, entries, settings, default)
         first = not draft.has_content and not self.is_session and self.operation is None
         self.painted.draft_page.set_first_start(self._first_start_words() if first else None)
 
@@ -169,6 +173,8 @@ class Desk(QObject):
 
     def session_changed(self, session: Session) -> None:
         """The visible conversation was renamed, or its host has reported something."""
+        requested = session.requested.get("model")
+        self.requested_model = requested if isinstance(requested, str) else ""
         view.show_session(self.painted, session)
 
     def note(self, words: str) -> None:

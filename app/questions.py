@@ -71,3 +71,11 @@ def running_question(count: int) -> Question:
     return Question("Quit while an answer is being written?",
                     f"{what} still being written. What has arrived is kept and marked as interrupted.",
                     (Choice("quit", "Quit", "danger"), Choice("cancel", "Stay", "primary")))
+
+
+def other_model_question(title: str) -> Question:
+    """A conversation keeps its model; another one means another conversation (spec/sessions.md section 6)."""
+    return Question(f"Use {title} in a new conversation?",
+                    "This conversation keeps the model that it was started with. Nothing is sent, and unsent text "
+                    "stays where it is.",
+                    (Choice("new", "New conversation", "primary"), Choice("cancel", "Cancel")))
