@@ -45,6 +45,8 @@ SEND_AS_NEW = BannerAction("send_as_new", "Send as new…")
 KEEP_AS_DRAFT = BannerAction("keep_as_draft", "Keep as draft")
 KEEP_INTERRUPTED = BannerAction("cancel", "Keep as draft")
 CANCEL = BannerAction("cancel", "Cancel")
+RETRY_TURN = BannerAction("retry", "Retry", primary=True)
+RETRY_UNKNOWN = BannerAction("retry_unknown", "Send again…")
 SEND = BannerAction("send", "Send", primary=True)
 NEW_CONVERSATION = BannerAction("new_conversation", "Use in a new conversation", primary=True)
 SAVE_COPY = BannerAction("save_copy", "Save a copy as file…")
@@ -104,6 +106,23 @@ def recovery_banner(phase: Phase | str | None, error_code: str = "", detail: Det
     if known is Phase.TERMINAL_FAILED:
         return _failed(error_code, detail, "It was not sent, and the text can be changed.", (SEND,))
     return _SAID.get(known)
+
+
+_ENDED_BADLY = {
+    "interrupted": BannerText("This answer was interrupted.", "What had arrived is kept. Nothing is asked again by "
+                              "itself.", "info", (RETRY_TURN,)),
+    "failed": BannerText("This was not answered.", "Your message is kept in the conversation. Retry asks once more.",
+                         "info", (RETRY_TURN,)),
+    "timed_out": BannerText("The answer stopped coming.", "What had arrived is kept. Retry asks once more.", "info",
+                            (RETRY_TURN,)),
+    "unknown": BannerText("It is not known whether this was answered.", "It may have been answered or acted on "
+                          "elsewhere. It is not sent again by itself.", "warn", (RETRY_UNKNOWN,)),
+}
+
+
+def turn_banner(state: str) -> BannerText | None:
+    """What can be done about the last turn of a conversation, where it did not end well."""
+    return _ENDED_BADLY.get(state)
 
 
 def banner_for_error(code: str, detail: Detail = NO_DETAIL, tone: Tone = "danger") -> BannerText:

@@ -6,6 +6,7 @@ Navigation shows what is known at once, then reads; a superseded navigation inst
 from __future__ import annotations
 
 from collections.abc import Coroutine
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Slot
@@ -22,6 +23,7 @@ from drafts.model import DraftKey, DraftSettings, Surface
 from drafts.open_draft import OpenDraft
 from drafts.phases import Operation
 from drafts.restore import ACTIVE, surface_object
+from drafts.snapshot import read_snapshot
 from runtime.base.errors import Fault, RejectedFault
 from runtime.base.handover import Place
 from runtime.base.tasks import TaskSupervisor
@@ -143,8 +145,11 @@ class Desk(QObject):
         panel = self.typist.panel
         panel.set_locked(bool(draft.locked) and not draft.loading, self.notice)
         view.show_save_state(self.painted, panel, draft)
-        page = self.painted.session_page if self.is_session else self.painted.draft_page
-        page.banner.show_text(view.draft_banner(draft, self.operation, self.refusal))
+        if self.is_session:
+            last = self.feed.last() if self.feed is not None and self.feed.session_id == draft.key.key else None
+            self.painted.session_page.banner.show_text(view.session_banner(draft, self.refusal, last))
+        else:
+            self.painted.draft_page.banner.show_text(view.draft_banner(draft, self.operation, self.refusal))
         running = self.feed.running() if self.feed is not None and self.is_session else None
         if self.is_session:
             view.show_turn(self.painted, running)
@@ -161,7 +166,11 @@ class Desk(QObject):
             return
         entries = services.catalogue.entries()
         default = services.catalogue.default
-        settings = DraftSettings(self.requested_model, "explicit") if self.is_session else draft.settings
+        settings = draft.settings
+        if self.is_session:
+            settings = DraftSettings(self.requested_model, "explicit")
+        elif self.operation is not None and not self.operation.phase.is_editable:
+            settings = replace(read_snapshot(self.operation.request).settings, model_source="explicit")
         view.show_model(self.typist.panel, entries, settings, default)
         first = not draft.has_content and not self.is_session and self.operation is None
         self.painted.draft_page.set_first_start(self._first_start_words() if first else None)

@@ -79,6 +79,8 @@ class Sending(QObject):
         operation, draft = self._desk.operation, self._desk.draft
         if action == "send":
             self.send()
+        elif action in ("retry", "retry_unknown"):
+            self._desk.spawn("retry", self._retry(sure=action == "retry"))
         elif action == "new_conversation":
             self._desk.spawn("move", self._move_to_new())
         elif action == "save_copy" and draft is not None:
@@ -87,6 +89,15 @@ class Sending(QObject):
             self._desk.spawn("check again", self._check_follow_up(draft.id))
         elif operation is not None:
             self._desk.spawn(action, self._act(action, operation.id))
+
+    async def _retry(self, *, sure: bool) -> None:
+        """Ask the last question once more, as a new turn beside the old one; never by itself (case S10)."""
+        feed = self._desk.feed
+        last = feed.last() if feed is not None else None
+        if last is None or not last.state.is_terminal:
+            return
+        if sure or await confirm(send_as_new_question(), self._desk.painted.window, "send_as_new"):
+            await self._services.gateway.retry(last.id)
 
     async def _save_copy(self, text: str) -> None:
         path = await ask_path(self._desk.painted.window)
@@ -168,6 +179,7 @@ class Sending(QObject):
         if self._desk.is_visible(event.operation.draft_id) or self._is_shown(event.operation.id):
             self._desk.operation = event.operation
             self._desk.refresh()
+            self._desk.show_model()
 
     def _is_shown(self, operation_id: str) -> bool:
         return self._desk.operation is not None and self._desk.operation.id == operation_id

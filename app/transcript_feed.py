@@ -98,6 +98,10 @@ class TranscriptFeed(QObject):
         """The turn of the open conversation that has not ended, as last heard."""
         return next((turn for turn in self._fold.turns.values() if not turn.state.is_terminal), None)
 
+    def last(self) -> Turn | None:
+        """The newest turn of the open conversation, as last heard."""
+        return max(self._fold.turns.values(), key=lambda turn: (turn.started_at, turn.id), default=None)
+
     def close(self) -> None:
         """Let go of the conversation."""
         self._fold = ConversationFold("")

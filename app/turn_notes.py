@@ -65,8 +65,12 @@ def progress_text(code: str, seconds: float) -> str:
     return f"{words} · {whole // 60}:{whole % 60:02d}"
 
 
+_SAID_BY_SERVER = frozenset({"auth_failed", "not_found", "rate_limited", "server_error", "stream_error"})
+"""Where the message is the server's own; elsewhere it is ours or a library's and must not be put in its mouth."""
 _PROGRESS = {
     "engine_starting": "Starting the local engine",
+    "engine_busy": "Waiting for the local engine",
+    "thinking": "Thinking",
     "model_loading": "Loading the model",
     "answering": "Answering",
     "stopping": "Stopping",
@@ -83,7 +87,7 @@ def _interrupted(error_code: str) -> TurnNote:
 def _failed(label: str, code: str, said: str, detail: Detail) -> TurnNote:
     text = sentence(code, detail).text
     quote = " ".join(said.split())
-    if quote and quote != code:
+    if quote and quote != code and code in _SAID_BY_SERVER:
         if len(quote) > _LONGEST_QUOTE:
             quote = quote[: _LONGEST_QUOTE - 1].rstrip() + "…"
         text = f"{text} The server said: “{quote}”"

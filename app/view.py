@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.banner_texts import BannerText, conflict_banner, recovery_banner, save_error_banner
+from app.banner_texts import BannerText, conflict_banner, recovery_banner, save_error_banner, turn_banner
 from app.composer.models import ModelChoice
 from app.composer.panel import ComposerPanel
 from app.conversation.status import save_status
@@ -43,6 +43,14 @@ def draft_banner(draft: OpenDraft, operation: Operation | None, refusal: BannerT
     return refusal
 
 
+def session_banner(draft: OpenDraft, refusal: BannerText | None, last: Turn | None) -> BannerText | None:
+    """As :func:`draft_banner`; then what can be done about a last turn that did not end well."""
+    first = draft_banner(draft, None, refusal)
+    if first is not None or last is None:
+        return first
+    return turn_banner(last.state.value)
+
+
 def show_save_state(painted: Painted, panel: ComposerPanel, draft: OpenDraft) -> None:
     """Chip, status line and the window's own mark, all for the version in the editor."""
     panel.set_save_state(draft.state, draft.revision, draft.error_code)
@@ -65,10 +73,28 @@ def show_session(painted: Painted, session: Session, workspace: str = "") -> Non
     header.set_title(session.title or NEW)
     header.set_workspace(workspace or place_name(session.place))
     reported = session.observed.get("model")
-    header.set_model(reported if isinstance(reported, str) and reported else "model not reported")
-    host = session.observed.get("host")
-    painted.window.status_line.set_host(host if isinstance(host, str) and host else "")
+    header.set_model(_model_words(session, reported if isinstance(reported, str) else ""))
+    painted.window.status_line.set_host(_host_words(session))
     painted.window.set_subject(session.title or NEW)
+
+
+def _model_words(session: Session, reported: str) -> str:
+    if _provider(session) == "scripted":
+        return "scripted, no model"
+    return reported or "model not reported"
+
+
+def _host_words(session: Session) -> str:
+    provider = _provider(session)
+    if provider == "local":
+        return "llama.cpp · on this computer"
+    return "scripted demo, no model" if provider == "scripted" else provider
+
+
+def _provider(session: Session) -> str:
+    """The part of the requested model's reference that says who answers."""
+    requested = session.requested.get("model")
+    return requested.partition(":")[0] if isinstance(requested, str) else ""
 
 
 def show_turn(painted: Painted, turn: Turn | None) -> None:
