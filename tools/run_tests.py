@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CORE_TESTS = ("tests/unit/drafts", "tests/unit/runtime")
 WHOLE_PROGRAMS = ("tests/crash", "tests/e2e")
 STAGE_SECONDS = 900
-OTHER = ("tests/architecture", "tests/unit", "tests/gui")
+OTHER = ("tests/architecture", "tests/unit/app", "tests/unit/tools", "tests/gui", "tests/bench")
 
 
 def main(arguments: list[str]) -> int:
