@@ -8,11 +8,10 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from importlib.metadata import PackageNotFoundError, version
+from typing import cast
 
 from app.boot_reader import BootReader
 from app.guard import refuse_bad_pair
-from app.sentences import sentence
 from app.trace import mark
 from app.version import VERSION
 from drafts.journal import EditJournal
@@ -28,18 +27,18 @@ def start(folder: DataFolder, path: str | None, *, safe_mode: bool) -> int:
     """Show the window and run it; returns the exit status. What is in the way is said on the standard error."""
     mark("start")
     gc.disable()  # no collection before the first paint
+    reader = BootReader(folder, restore=not safe_mode)
+    reader.start()  # only reads, also where nothing may be opened
     refusal = _refusal()
     if refusal:
         return _say(refusal)
     try:
         folder.prepare()
     except EnvironmentFault as fault:
-        words = sentence(fault.code, {"folder": str(folder.root)})
+        words = load_now("app.sentences").sentence(fault.code, {"folder": str(folder.root)})
         return _say(f"{words.what} {words.safe} {words.action}")
     if looks_held(folder.leases, "owner", "window"):
         return _second(folder, path)
-    reader = BootReader(folder, restore=not safe_mode)
-    reader.start()
     paint = load_now("app.first_paint")
     application = paint.make_application()
     mark("qt")
@@ -54,8 +53,8 @@ def start(folder: DataFolder, path: str | None, *, safe_mode: bool) -> int:
 def _refusal() -> str:
     """Why no window can open here at all; empty if it can."""
     try:
-        found = version("PySide6-Essentials")
-    except PackageNotFoundError:
+        found = cast("str", load_now("PySide6").__version__)
+    except ModuleNotFoundError:
         return "Qt is not installed. Nothing was changed. Run `make setup`."
     pair = refuse_bad_pair((sys.version_info.major, sys.version_info.minor), found)
     if pair:

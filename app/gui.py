@@ -11,7 +11,7 @@ from app.trace import mark
 from runtime.base.clock import SystemClock
 from runtime.base.crash import CrashGuard
 from runtime.base.folder import DataFolder
-from runtime.base.loading import load
+from runtime.base.import_thread import load
 from runtime.base.log import configure
 from runtime.storage.leases import Lease, LeaseBook
 

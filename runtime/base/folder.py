@@ -6,9 +6,9 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_data_path
-
 from runtime.base.errors import EnvironmentFault
+from runtime.base.loading import load_now
+
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class DataFolder:
     def locate(option: str | None) -> DataFolder:
         """``--data-dir``, then ``INKFAST_HOME``, then the platform's user data folder."""
         chosen = option or os.environ.get("INKFAST_HOME") or ""
-        root = Path(chosen) if chosen else user_data_path("Inkfast", appauthor=False)
+        root = Path(chosen) if chosen else load_now("platformdirs").user_data_path("Inkfast", appauthor=False)
         return DataFolder(Path(os.path.abspath(root.expanduser())))
 
     @property

@@ -1,41 +1,14 @@
-"""The one place that imports by name: boot stages and hosts, in the import thread.
+"""The one place that imports by name: boot stages and hosts.
 
-Heavy libraries stand at the top of their modules; those modules are loaded here, after the first
-paint, so that neither start-up nor the GUI thread pays for them (DESIGN.md, "heavy libraries").
+Heavy libraries stand at the top of their modules; those modules are loaded by name after the first paint, so that
+neither start-up nor the GUI thread pays for them (DESIGN.md, "heavy libraries"). While a loop runs, ask
+:mod:`runtime.base.import_thread`.
 """
 
 from __future__ import annotations
 
-import asyncio
 import importlib
-import threading
 from types import ModuleType
-
-
-async def load(name: str) -> ModuleType:
-    """Import module ``name`` in a named thread of its own and return it; import errors are raised here."""
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[ModuleType] = loop.create_future()
-
-    def settle(module: ModuleType | None, error: BaseException | None) -> None:
-        if future.done():
-            return
-        if error is not None:
-            future.set_exception(error)
-        elif module is not None:
-            future.set_result(module)
-
-    def work() -> None:
-        module: ModuleType | None = None
-        failure: BaseException | None = None
-        try:
-            module = load_now(name)
-        except BaseException as error:  # noqa: BLE001 - carried to the waiting task, never swallowed
-            failure = error
-        loop.call_soon_threadsafe(settle, module, failure)
-
-    threading.Thread(target=work, name=f"import {name}", daemon=True).start()
-    return await future
 
 
 def load_now(name: str) -> ModuleType:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from runtime.base.errors import Fault, RejectedFault
-from runtime.base.loading import load
+from runtime.base.import_thread import load
 from runtime.hosts.engine.weights import SMALL_MODEL
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ class ModelCatalogue:
 
     def entries(self) -> list[ModelEntry]:
         """Local models, then servers in their order, then the scripted host; what is known not to work says why."""
-        return [*self._local(), *self._served(), ModelEntry(SCRIPTED, "demo", "", "scripted")]
+        return [*self._local(), *self._served(), ModelEntry(SCRIPTED, "Scripted demo", "no model, for trying the program", "scripted")]
 
     async def resolve(self, model: str) -> str:
         """The strict reference for a choice; empty is the live default.

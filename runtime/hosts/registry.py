@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from runtime.base.clock import Clock
 from runtime.base.errors import RejectedFault
-from runtime.base.loading import load
+from runtime.base.import_thread import load
 from runtime.base.tasks import TaskSupervisor
 from runtime.hosts.port import Host
 

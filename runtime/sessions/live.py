@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from runtime.base.canonical import JsonValue
 from runtime.base.handover import JsonObject, Place
+from runtime.base.jsontypes import JsonValue
 from runtime.hosts.port import Binding, Host, HostSession, HostSettings
 from runtime.sessions.model import Session
 from runtime.sessions.waiting import Patience

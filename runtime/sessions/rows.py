@@ -11,8 +11,8 @@ from typing import Any, cast
 
 import apsw
 
-from runtime.base.canonical import JsonValue
 from runtime.base.handover import JsonObject, Place, Receipt, SessionPresence
+from runtime.base.jsontypes import JsonValue
 from runtime.sessions.model import Item, Session, Turn, TurnState
 
 CONTENT_MISSING = "content_missing"

@@ -13,7 +13,7 @@ MAY_CATCH_ALL = {
     "runtime/base/tasks.py": "the task supervisor",
     "runtime/base/subscribers.py": "the dispatcher",
     "runtime/base/crash.py": "the excepthook: a failing report must not hide the error",
-    "runtime/base/loading.py": "carries the error from the import thread to the waiting task",
+    "runtime/base/import_thread.py": "carries the error from the import thread to the waiting task",
     "drafts/autosave.py": "autosave's retry",
     "app/boot_reader.py": "carries the error from the reader's thread to the boot code",
     "runtime/sessions/stream.py": "carries the host's failure from its reader to the turn",

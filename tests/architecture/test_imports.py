@@ -14,13 +14,13 @@ QT = ("PySide6", "shiboken6", "qasync")
 THREADS = ("threading", "concurrent", "multiprocessing", "_thread")
 # Where a thread may start (database workers are apsw's own).
 MAY_THREAD = {
-    "runtime/base/loading.py": "the import thread",
+    "runtime/base/import_thread.py": "the import thread",
     "app/boot_reader.py": "the boot reader",
     "runtime/hosts/engine/child.py": "a child process that ends with its standard input",
 }
 MAY_IMPORT_BY_NAME = {"runtime/base/loading.py"}
 # Modules of app/ that the command line needs on a machine without Qt.
-QT_FREE = ("app.compose", "app.cli", "app.sentences", "app.guard")
+QT_FREE = ("app.compose", "app.cli", "app.arguments", "app.sentences", "app.guard")
 
 
 def _project() -> dict[str, Any]:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runtime.base.loading import load, load_now
+from runtime.base.import_thread import load
+from runtime.base.loading import load_now
 
 
 @pytest.fixture
