@@ -18,6 +18,7 @@ from drafts.model import DraftKey
 from runtime.base.errors import Fault
 from runtime.settings.model import Server
 
+_IN_FILE = "This system has no keyring: the key is stored in a file that only you can read."
 _NOT_ID = re.compile(r"[^a-z0-9]+")
 
 
@@ -111,8 +112,7 @@ class Choosing(QObject):
         server = self._server(form)
         current = self._services.settings.current
         try:
-            if form.api_key:
-                await self._services.secrets.set(server.id, form.api_key)
+            kept = await self._services.secrets.set(server.id, form.api_key) if form.api_key else ""
             servers = (*(one for one in current.servers if one.id != server.id), server)
             self._services.settings.update(servers=servers)
         except Fault as fault:
@@ -121,6 +121,8 @@ class Choosing(QObject):
             return
         if self._dialog is not None:
             self._dialog.accept()
+        if kept == "file":
+            self._desk.note(_IN_FILE)
         if server.models:
             self.choose_model(f"{server.id}:{server.models[0]}")
 

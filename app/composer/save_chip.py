@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QCoreApplication, QSize
+from PySide6.QtCore import QCoreApplication, QSize, Qt
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
+_PADDING = 10
 _TONES = {"error": "danger", "conflict": "warn"}
 
 
@@ -16,12 +18,14 @@ class SaveChip(QLabel):
         self.setProperty("chip", "neutral")
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.setVisible(False)
+        self._words = ""
 
     def set_state(self, state: str, revision: int, error_code: str = "") -> None:
         """``state`` is a :data:`drafts.model.SaveState`; an unsaved draft without a revision shows nothing."""
         words = _words(state, error_code)
         shown = bool(words) and not (state == "saved" and revision == 0)
-        self.setText(words)
+        self._words = words
+        self._fit()
         known = shown and state == "saved"
         self.setToolTip(_text("Revision {number}").format(number=revision) if known else words)
         self.setAccessibleName(words)
@@ -35,6 +39,26 @@ class SaveChip(QLabel):
     def minimumSizeHint(self) -> QSize:
         """In a narrow window the words are cut before the buttons are; the tool tip has them all."""
         return QSize(48, super().minimumSizeHint().height())
+
+    def sizeHint(self) -> QSize:
+        """Room for all words, whatever is shown of them now."""
+        missing = self.fontMetrics().horizontalAdvance(self._words) - self.fontMetrics().horizontalAdvance(self.text())
+        return super().sizeHint() + QSize(max(0, missing), 0)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _fit(self) -> None:
+        """A narrow chip keeps the part before the dot, or an ellipsis; never half a letter."""
+        room = self.contentsRect().width() - 2 * _PADDING
+        metrics = self.fontMetrics()
+        shown = self._words
+        if self.isVisible() and metrics.horizontalAdvance(shown) > room:
+            shown = shown.partition(" · ")[0]
+            shown = metrics.elidedText(shown, Qt.TextElideMode.ElideRight, room)
+        if shown != self.text():
+            self.setText(shown)
 
 
 def _words(state: str, error_code: str) -> str:

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.preferences.server_form import EXAMPLES, CheckedUrl, ServerForm, check_base_url, suggested_name
 
 _MOST_MODELS = 200
+_NOT_KNOWN = "Stored in the keyring of this system, or, if it has none, in a file that only you can read."
 _IN_KEYRING = "Stored in the keyring of this system."
 _IN_FILE = "This system has no keyring: the key is stored in a file that only you can read."
 
@@ -54,7 +55,7 @@ class ServerDialog(QDialog):
         self._name_is_ours = not self._name.text()
         self._set_up_fields(form)
         self._lay_out()
-        self.set_key_storage("keyring")
+        self.set_key_storage("")
         self._changed()
 
     def form(self) -> ServerForm:
@@ -64,8 +65,8 @@ class ServerDialog(QDialog):
                           self._key.text().strip(), self._model.text().strip())
 
     def set_key_storage(self, where: str) -> None:
-        """``keyring`` or ``file``: said beside the key, plainly."""
-        self._key_note.setText(_IN_KEYRING if where == "keyring" else _IN_FILE)
+        """``keyring``, ``file``, or anything else while it is not known: said beside the key, plainly."""
+        self._key_note.setText({"keyring": _IN_KEYRING, "file": _IN_FILE}.get(where, _NOT_KNOWN))
 
     def set_test_result(self, ok: bool, text: str, models: Sequence[str] = ()) -> None:
         """The end of a test: a sentence, and the models that the server offers."""
