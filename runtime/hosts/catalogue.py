@@ -44,7 +44,8 @@ class ModelCatalogue:
 
     def entries(self) -> list[ModelEntry]:
         """Local models, then servers in their order, then the scripted host; what is known not to work says why."""
-        return [*self._local(), *self._served(), ModelEntry(SCRIPTED, "Scripted demo", "no model, for trying the program", "scripted")]
+        scripted = ModelEntry(SCRIPTED, "Scripted demo", "no model, for trying the program", "scripted")
+        return [*self._local(), *self._served(), scripted]
 
     async def resolve(self, model: str) -> str:
         """The strict reference for a choice; empty is the live default.
