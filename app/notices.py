@@ -54,7 +54,7 @@ class ShortcutsDialog(_Notice):
             grid.setRowMinimumHeight(row, 24)
             for offset, (keys, words) in enumerate(entries, row + 1):
                 grid.addWidget(_label(keys, "code"), offset, 0)
-                grid.addWidget(_label(words, "line"), offset, 1)
+                grid.addWidget(_label(words, "body"), offset, 1)
             row += len(entries) + 1
         self.column.addLayout(grid)
         self.end_with_close()

@@ -6,7 +6,6 @@ from PySide6.QtCore import QCoreApplication, QSize, Qt
 from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QWidget
 
-_PADDING = 10
 _TONES = {"error": "danger", "conflict": "warn"}
 
 
@@ -51,8 +50,9 @@ class SaveChip(QLabel):
 
     def _fit(self) -> None:
         """A narrow chip keeps the part before the dot, or an ellipsis; never half a letter."""
-        room = self.contentsRect().width() - 2 * _PADDING
         metrics = self.fontMetrics()
+        around = super().sizeHint().width() - metrics.horizontalAdvance(self.text())
+        room = self.width() - around
         shown = self._words
         if self.isVisible() and metrics.horizontalAdvance(shown) > room:
             shown = shown.partition(" · ")[0]
