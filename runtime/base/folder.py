@@ -10,7 +10,6 @@ from runtime.base.errors import EnvironmentFault
 from runtime.base.loading import load_now
 
 
-
 @dataclass(frozen=True, slots=True)
 class DataFolder:
     """Paths below one root; nothing is created until :meth:`prepare`."""
