@@ -58,35 +58,47 @@ class Typist(QObject):
         self.draft: OpenDraft | None = None
         self._documents: OrderedDict[tuple[DraftKey, int], ComposerDocument] = OrderedDict()
         self._showing = False
+        self._loading = False  # what is shown was typed before the stored text was read
         panel.editor.edited.connect(self._edited)
         panel.editor.caret_moved.connect(self._caret_moved)
 
     def show(self, draft: OpenDraft) -> None:
-        """Show ``draft`` with the document it had, or a new one."""
-        self._keep_caret()
-        self.draft = draft
+        """Show ``draft`` with the document it had, or a new one. Harmless when it is shown already: what is typed
+        and where the caret is stays."""
+        if draft is not self.draft:  # its own caret is known, and may have moved with a text that was just read
+            self._keep_caret()
+        self.draft, self._loading = draft, draft.loading
         key = (draft.key, draft.generation)
         document = self._documents.get(key)
         if document is None:
-            document = ComposerDocument(parent=self)
-            self._documents[key] = document
+            document = self._documents[key] = ComposerDocument(parent=self)
             self._load(document, draft)
-        elif document.length != draft.text_units or document.text() != draft.text:
-            self._load(document, draft)
+            changed = True
+        else:
+            changed = document.length != draft.text_units or document.text() != draft.text
+            if changed:
+                self._load(document, draft)
         self._documents.move_to_end(key)
-        self._present(document)
+        self._present(document, changed=changed)
         self._evict(document)
+
+    def settle(self) -> None:
+        """The stored text may have been read: from now on edits must count from what the draft really holds."""
+        if self._loading and self.draft is not None and not self.draft.loading:
+            self.show(self.draft)
 
     def refresh(self) -> None:
         """The store has changed the text (cleared, reloaded): show what is there now."""
         if self.draft is not None:
             self.show(self.draft)
 
-    def _present(self, document: ComposerDocument) -> None:
+    def _present(self, document: ComposerDocument, *, changed: bool) -> None:
         self._showing = True
         try:
-            self.panel.show_document(document)
-            if self.panel.editor.shown is document:
+            if self.panel.editor.shown is not document:
+                self.panel.show_document(document)
+            elif changed:
+                self.panel.show_document(document)
                 self.panel.editor.refresh()
         finally:
             self._showing = False
