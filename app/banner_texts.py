@@ -144,6 +144,11 @@ def conflict_banner() -> BannerText:
                       "Both texts are safe. The other version is stored beside this one.", "warn")
 
 
+def follow_up_unknown_banner() -> BannerText:
+    """A follow-up that was handed over without an answer: its text is held until the receipt decides."""
+    return replace(_UNKNOWN, actions=(CHECK_AGAIN,))
+
+
 def discarded_elsewhere_banner() -> BannerText:
     """The draft was discarded elsewhere while this window still shows its text."""
     words = sentence("discarded")

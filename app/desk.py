@@ -5,20 +5,22 @@ Navigation shows what is known at once, then reads; a superseded navigation inst
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 
 from app import view
-from app.banner_texts import BannerText, banner_for_error
+from app.banner_texts import BannerText, banner_for_error, follow_up_unknown_banner
 from app.bridge.signals import Bridge
 from app.compose import DraftSide, Services
 from app.first_paint import NEW, Painted, place_name
 from app.navigation import Intent, Navigation
 from app.transcript_feed import TranscriptFeed
 from app.typist import Typist
+from drafts.events import DraftStateChanged
+from drafts.follow_up import UNKNOWN as FOLLOW_UP_UNKNOWN
 from drafts.model import DraftKey, DraftSettings, Surface
 from drafts.open_draft import OpenDraft
 from drafts.phases import Operation
@@ -48,6 +50,8 @@ class Desk(QObject):
         self.refusal: BannerText | None = None
         self.notice = ""
         self.requested_model = ""
+        self._unsaid: dict[DraftKey, BannerText] = {}  # refusals of drafts that were not visible at that moment
+        bridge.draft_state_changed.connect(self._state_changed)
         for typist in (painted.on_draft, painted.on_session):
             typist.sink = side.drafts
 
@@ -61,9 +65,21 @@ class Desk(QObject):
     def typist(self) -> Typist:
         return self.painted.on_session if self.is_session else self.painted.on_draft
 
-    def spawn(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start something that a person asked for; an expected failure becomes the banner."""
-        self.tasks.spawn(name, self._shown(work))
+    def spawn(self, name: str, work: Coroutine[Any, Any, None], about: DraftKey | None = None) -> None:
+        """Start something that a person asked for; an expected failure becomes the banner, that of ``about`` if the
+        wish was about one draft."""
+        self.tasks.spawn(name, self.shown(work, about))
+
+    def go(self, name: str, walk: Callable[[Intent], Coroutine[Any, Any, None]]) -> None:
+        """Start a navigation: it is the newest from this call on, whatever it has to read first."""
+        self.spawn(name, walk(self.navigation.claim()))
+
+    async def shown(self, work: Coroutine[Any, Any, None], about: DraftKey | None = None) -> None:
+        """Await ``work``; an expected failure becomes the banner."""
+        try:
+            await work
+        except Fault as fault:
+            self.say(fault.code, fault, about)
 
     def is_visible(self, draft_id: str) -> bool:
         return self.draft is not None and self.side.drafts.by_id(draft_id) is self.draft
@@ -86,9 +102,14 @@ class Desk(QObject):
         else:
             await self.show_draft(draft.key, draft.place)
 
-    async def show_draft(self, key: DraftKey, place: Place) -> None:
-        """Open the draft of ``key``; what is typed before it is read goes behind the stored text."""
-        intent = self.navigation.claim()
+    async def show_draft(self, key: DraftKey, place: Place, intent: Intent | None = None) -> None:
+        """Open the draft of ``key``; what is typed before it is read goes behind the stored text.
+
+        ``intent`` was claimed when the person asked; a superseded one does nothing.
+        """
+        intent = intent or self.navigation.claim()
+        if not self.navigation.is_newest(intent):
+            return
         draft = self.side.drafts.begin_open(key, place)
         self._install(draft)
         page = self.painted.draft_page
@@ -102,22 +123,22 @@ class Desk(QObject):
         page.composer.focus_editor()
         await self._read(key, place, intent)
 
-    async def show_session(self, session_id: str) -> None:
-        """Open a conversation at its tail, with its own unsent text."""
-        intent = self.navigation.claim()
+    async def show_session(self, session_id: str, intent: Intent | None = None) -> None:
+        """Open a conversation at its tail, with its own unsent text. Until all of it is read, everything stays with
+        what is visible: keys, Enter and events."""
+        intent = intent or self.navigation.claim()
         services, feed = self.services, self.feed
         if services is None or feed is None:
             return
         session = await services.sessions.get(session_id)
         if session is None or not self.navigation.is_newest(intent):
             return
-        self._install(self.side.drafts.begin_open(DraftKey.session(session_id), session.place))
-        self.session_changed(session)
-        self.show_model()
-        await feed.open(session_id)
+        opening = await feed.load(session_id)
         if not self.navigation.is_newest(intent):
             return
-        view.show_turn(self.painted, feed.running())
+        feed.show(opening)
+        self.session_changed(session)
+        self._install(self.side.drafts.begin_open(DraftKey.session(session_id), session.place))
         self.painted.window.tree.set_open("session", session_id)
         self.painted.window.show_page(self.painted.session_page)
         self.painted.session_page.composer.focus_editor()
@@ -147,7 +168,8 @@ class Desk(QObject):
         view.show_save_state(self.painted, panel, draft)
         if self.is_session:
             last = self.feed.last() if self.feed is not None and self.feed.session_id == draft.key.key else None
-            self.painted.session_page.banner.show_text(view.session_banner(draft, self.refusal, last))
+            refusal = follow_up_unknown_banner() if draft.locked == FOLLOW_UP_UNKNOWN else self.refusal
+            self.painted.session_page.banner.show_text(view.session_banner(draft, refusal, last))
         else:
             self.painted.draft_page.banner.show_text(view.draft_banner(draft, self.operation, self.refusal))
         running = self.feed.running() if self.feed is not None and self.is_session else None
@@ -175,9 +197,27 @@ class Desk(QObject):
         first = not draft.has_content and not self.is_session and self.operation is None
         self.painted.draft_page.set_first_start(self._first_start_words() if first else None)
 
-    def say(self, code: str, fault: Fault | None = None) -> None:
-        """A refusal that is no phase of an operation: shown until the next edit or navigation."""
-        self.refusal = banner_for_error(code, fault.detail) if fault is not None else banner_for_error(code)
+    def say(self, code: str, fault: Fault | None = None, about: DraftKey | None = None) -> None:
+        """A refusal that is no phase of an operation: shown until the next edit or navigation.
+
+        One ``about`` a draft that is not visible waits until that is opened: no page speaks of another's text.
+        """
+        banner = banner_for_error(code, fault.detail) if fault is not None else banner_for_error(code)
+        if about is not None and (self.draft is None or self.draft.key != about):
+            self._unsaid[about] = banner
+            return
+        self.refusal = banner
+        self.refresh()
+
+    def take_operation(self, operation: Operation) -> None:
+        """An attempt to send has moved on; that of a draft which is not visible changes nothing here."""
+        known = self.operation
+        if known is not None and known.id == operation.id:
+            if operation.operation_revision < known.operation_revision:
+                return
+        elif not self.is_visible(operation.draft_id) or (known and operation.created_at < known.created_at):
+            return
+        self.operation = operation
         self.refresh()
 
     def session_changed(self, session: Session) -> None:
@@ -200,7 +240,8 @@ class Desk(QObject):
     # within
 
     def _install(self, draft: OpenDraft) -> None:
-        self.draft, self.operation, self.refusal, self.notice = draft, None, None, ""
+        self.draft, self.operation, self.notice = draft, None, ""
+        self.refusal = self._unsaid.pop(draft.key, None)
         self.typist.show(draft)
         self.refresh()
         self.show_model()
@@ -212,8 +253,10 @@ class Desk(QObject):
             latest = await self.services.first.latest(draft.id)
         if not self.navigation.is_newest(intent):
             return
-        self.draft, self.operation = draft, latest
+        self.draft = draft
         self.typist.show(draft)
+        if latest is not None:
+            self.take_operation(latest)
         self.refresh()
         self.show_model()
         await self.side.drafts.set_restore(ACTIVE, surface_object(key, place))
@@ -229,11 +272,11 @@ class Desk(QObject):
         return f"{entry.name} answers on this computer, without account and network: {entry.note}." if entry.note \
             else f"{entry.name} answers."
 
-    async def _shown(self, work: Coroutine[Any, Any, None]) -> None:
-        try:
-            await work
-        except Fault as fault:
-            self.say(fault.code, fault)
+    @Slot(DraftStateChanged)
+    def _state_changed(self, event: DraftStateChanged) -> None:
+        if self.is_visible(event.draft_id):
+            self.typist.settle()
+            self.refresh()
 
     @Slot()
     def _older(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QObject, Qt, Slot
@@ -10,6 +11,7 @@ from PySide6.QtWidgets import QFileDialog
 
 from app.compose import Services
 from app.desk import Desk
+from app.navigation import Intent
 from app.preferences.dialogs import confirm
 from app.questions import discard_question
 from app.tree_feed import TreeFeed
@@ -40,20 +42,20 @@ class Moving(QObject):
     @Slot(str)
     def new_conversation(self, workspace_id: str) -> None:
         """Back to the workspace's one primary draft; never a second blank one (case D02)."""
-        self._desk.spawn("new conversation", self._open_draft(workspace_id))
+        self._desk.go("new conversation", partial(self._open_draft, workspace_id))
 
     @Slot(str)
     def open_draft(self, row_id: str) -> None:
-        self._desk.spawn("open draft", self._open_draft(row_id))
+        self._desk.go("open draft", partial(self._open_draft, row_id))
 
     @Slot(str)
     def open_session(self, session_id: str) -> None:
-        self._desk.spawn("open conversation", self._desk.show_session(session_id))
+        self._desk.go("open conversation", partial(self._desk.show_session, session_id))
 
     @Slot(str)
     def open_folder(self, path: str) -> None:
         """Open ``path`` as a workspace and show its draft."""
-        self._desk.spawn("open folder", self._open_folder(path))
+        self._desk.go("open folder", partial(self._open_folder, path))
 
     @Slot()
     def choose_folder(self) -> None:
@@ -77,19 +79,19 @@ class Moving(QObject):
     def discard_row(self, row_id: str) -> None:
         self._desk.spawn("discard", self._discard_row(row_id))
 
-    async def _open_draft(self, row_id: str) -> None:
+    async def _open_draft(self, row_id: str, intent: Intent) -> None:
         workspace_id, _, slot = row_id.partition("/")
         place = await self._desk.place_of(workspace_id)
-        await self._desk.show_draft(DraftKey.workspace(place.workspace_id, slot or "primary"), place)
+        await self._desk.show_draft(DraftKey.workspace(place.workspace_id, slot or "primary"), place, intent)
 
-    async def _open_folder(self, path: str) -> None:
+    async def _open_folder(self, path: str, intent: Intent) -> None:
         place = await self._services.workspaces.open_folder(Path(os.path.abspath(path)))
-        self._feed.nudge()
-        await self._desk.show_draft(DraftKey.workspace(place.workspace_id), place)
+        self._feed.nudge_all()
+        await self._desk.show_draft(DraftKey.workspace(place.workspace_id), place, intent)
 
     async def _rename(self, session_id: str, title: str) -> None:
         await self._services.sessions.rename(session_id, title)
-        self._feed.nudge()
+        self._feed.nudge_all()
 
     async def _discard_row(self, row_id: str) -> None:
         workspace_id, _, slot = row_id.partition("/")

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 from PySide6.QtCore import QObject, Slot
 
 from app.compose import Services
 from app.desk import Desk
 from app.leaving import ask_path, save_copy
+from app.navigation import Intent
 from app.preferences.dialogs import confirm
 from app.questions import send_as_new_question
 from drafts.capture import Capture
-from drafts.events import DraftCleared, DraftConverted, DraftStateChanged, OperationChanged
+from drafts.events import DraftCleared, DraftConverted, OperationChanged
 from drafts.model import DraftKey, Surface
-from drafts.phases import Operation, Phase
-from runtime.base.errors import RejectedFault
+from drafts.open_draft import OpenDraft
+from runtime.base.errors import Fault, RejectedFault
+from runtime.base.handover import Place
 from runtime.base.ids import new_id
 from runtime.sessions.events import SessionChanged, SessionEvent, TurnChanged
 
@@ -29,6 +32,7 @@ class Sending(QObject):
         super().__init__(desk)
         self._desk = desk
         self._services = services
+        self._intents: dict[DraftKey, int] = {}  # the navigation intent that the newest send of a draft captured
         painted, bridge = desk.painted, desk.bridge
         for typist in (painted.on_draft, painted.on_session):
             typist.panel.send_requested.connect(self.send)
@@ -40,7 +44,6 @@ class Sending(QObject):
         for page in (painted.draft_page, painted.session_page):
             page.action_requested.connect(self.act)
         bridge.operation_changed.connect(self._operation_changed)
-        bridge.draft_state_changed.connect(self._state_changed)
         bridge.draft_cleared.connect(self._cleared)
         bridge.draft_converted.connect(self._converted)
         bridge.session_event.connect(self._session_event)
@@ -56,10 +59,11 @@ class Sending(QObject):
                 self._follow(draft.key.key, draft.id)
             else:
                 captured = self._services.first.capture(draft.id, self._desk.navigation.current().number)
+                self._intents[draft.key] = captured.intent
                 self._desk.operation = None
                 self._desk.forget_refusal()
                 self._desk.refresh()
-                self._desk.spawn("send", self._submit(captured))
+                self._desk.spawn("send", self._submit(captured), draft.key)
         except RejectedFault as fault:
             if fault.code not in ("draft_locked", "empty_draft"):
                 self._desk.say(fault.code, fault)
@@ -86,9 +90,10 @@ class Sending(QObject):
         elif action == "save_copy" and draft is not None:
             self._desk.spawn("save a copy", self._save_copy(draft.text))
         elif action == "check_again" and operation is None and draft is not None and self._desk.is_session:
-            self._desk.spawn("check again", self._check_follow_up(draft.id))
-        elif operation is not None:
-            self._desk.spawn(action, self._act(action, operation.id))
+            self._desk.spawn("check again", self._check_follow_up(draft), draft.key)
+        elif operation is not None and draft is not None:
+            self._intents[draft.key] = self._desk.navigation.current().number
+            self._desk.spawn(action, self._act(action, operation.id), draft.key)
 
     async def _retry(self, *, sure: bool) -> None:
         """Ask the last question once more, as a new turn beside the old one; never by itself (case S10)."""
@@ -105,36 +110,25 @@ class Sending(QObject):
             await save_copy(self._desk, path, text)
 
     async def _act(self, action: str, operation_id: str) -> None:
-        first = self._services.first
+        """The draft may no longer be the visible one when the answer is there."""
+        first, desk = self._services.first, self._desk
         if action == "continue":
-            self._open_if_accepted(await first.resume(operation_id), self._desk.navigation.current().number)
+            desk.take_operation(await first.resume(operation_id))
         elif action == "cancel":
-            self._desk.operation = await first.cancel(operation_id)
+            desk.take_operation(await first.cancel(operation_id))
         elif action == "check_again":
-            self._desk.operation = await first.check_again(operation_id)
+            desk.take_operation(await first.check_again(operation_id))
         elif action == "keep_as_draft":
-            self._desk.operation = await first.keep_as_draft(operation_id)
-        elif action == "send_as_new" and await confirm(
-            send_as_new_question(), self._desk.painted.window, "send_as_new"
-        ):
-            sent = await first.send_as_new(operation_id)
-            self._open_if_accepted(sent, self._desk.navigation.current().number)
-        self._desk.refresh()
+            desk.take_operation(await first.keep_as_draft(operation_id))
+        elif action == "send_as_new" and await confirm(send_as_new_question(), desk.painted.window, "send_as_new"):
+            desk.take_operation(await first.send_as_new(operation_id))
+        desk.refresh()
 
     async def _submit(self, captured: Capture) -> None:
         try:
-            operation = await self._services.first.submit(captured)
+            self._desk.take_operation(await self._services.first.submit(captured))
         finally:
             self._desk.refresh()
-        self._open_if_accepted(operation, captured.intent)
-
-    def _open_if_accepted(self, operation: Operation, intent: int) -> None:
-        """Switch to the conversation only if its draft is still what is looked at (case D06)."""
-        desk = self._desk
-        if operation.phase is not Phase.ACCEPTED or desk.navigation.current().number != intent or desk.is_session:
-            return
-        if self._is_shown(operation.id) or desk.is_visible(operation.draft_id):
-            desk.spawn("open", desk.show_session(operation.session_id))
 
     def _follow(self, session_id: str, draft_id: str) -> None:
         if self._services.controller.running(session_id) is not None:
@@ -142,24 +136,20 @@ class Sending(QObject):
             return
         captured = self._services.follow.capture(draft_id)
         self._desk.forget_refusal()
-        self._desk.spawn("follow up", self._submit_follow_up(captured))
+        self._desk.spawn("follow up", self._submit_follow_up(captured), captured.key)
 
     async def _submit_follow_up(self, captured: Capture) -> None:
         result = await self._services.follow.submit(captured)
-        if not self._desk.is_visible(captured.draft_id):
-            return
-        if result.outcome == "refused" and result.code == "session_busy":
+        if result.outcome == "refused" and result.code == "session_busy" and self._desk.is_visible(captured.draft_id):
             self._desk.note(_RUNNING)
-        elif result.outcome in ("refused", "unknown"):
-            self._desk.say(result.code or "dispatch_unknown")
+        elif result.outcome == "refused":
+            self._desk.say(result.code, about=captured.key)
         self._desk.refresh()
 
-    async def _check_follow_up(self, draft_id: str) -> None:
-        result = await self._services.follow.check_again(draft_id)
-        if result.outcome == "unknown":
-            self._desk.say(result.code or "dispatch_unknown")
-        else:
-            self._desk.forget_refusal()
+    async def _check_follow_up(self, draft: OpenDraft) -> None:
+        result = await self._services.follow.check_again(draft.id)
+        if result.code:
+            self._desk.say(result.code, about=draft.key)
         self._desk.refresh()
 
     async def _move_to_new(self) -> None:
@@ -176,18 +166,7 @@ class Sending(QObject):
 
     @Slot(OperationChanged)
     def _operation_changed(self, event: OperationChanged) -> None:
-        if self._desk.is_visible(event.operation.draft_id) or self._is_shown(event.operation.id):
-            self._desk.operation = event.operation
-            self._desk.refresh()
-            self._desk.show_model()
-
-    def _is_shown(self, operation_id: str) -> bool:
-        return self._desk.operation is not None and self._desk.operation.id == operation_id
-
-    @Slot(DraftStateChanged)
-    def _state_changed(self, event: DraftStateChanged) -> None:
-        if self._desk.is_visible(event.draft_id):
-            self._desk.refresh()
+        self._desk.take_operation(event.operation)
 
     @Slot(DraftCleared)
     def _cleared(self, event: DraftCleared) -> None:
@@ -197,17 +176,32 @@ class Sending(QObject):
 
     @Slot(DraftConverted)
     def _converted(self, event: DraftConverted) -> None:
-        """A recovered send turned out to have arrived while its draft is being looked at."""
-        desk = self._desk
-        if desk.draft is not None and desk.draft.key == event.key and desk.operation is None:
-            desk.spawn("open", desk.show_session(event.session_id))
+        """The visible draft has become a conversation: go there, unless the person went anywhere since they sent it
+        (case D06); then the next draft of the same place is shown, for the old one takes no text any more."""
+        desk, captured = self._desk, self._intents.pop(event.key, None)
+        draft = desk.draft
+        if draft is None or draft.id != event.draft_id:
+            return
+        if captured is None or captured == desk.navigation.current().number:
+            desk.go("open", partial(self._open_converted, event, draft.place))
+        else:
+            desk.go("next draft", partial(desk.show_draft, event.key, draft.place))
+
+    async def _open_converted(self, event: DraftConverted, place: Place, intent: Intent) -> None:
+        try:
+            await self._desk.show_session(event.session_id, intent)
+        except Fault as fault:
+            await self._desk.show_draft(event.key, place, intent)
+            self._desk.say(fault.code, fault)
 
     @Slot(object)
     def _session_event(self, event: SessionEvent) -> None:
         desk, feed = self._desk, self._desk.feed
-        if feed is None or not desk.is_session:
+        if feed is None:
             return
         feed.take(event)
+        if not desk.is_session:
+            return
         if isinstance(event, TurnChanged) and event.turn.session_id == feed.session_id:
             desk.forget_refusal()
             desk.refresh()

@@ -5,6 +5,8 @@ The view can be left and come back to at any time; the turn goes on by itself (c
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from PySide6.QtCore import QObject, QTimer, Slot
 
 from app.compose import Services
@@ -20,6 +22,15 @@ _PAGE = 200
 _TICK_MS = 1000
 
 
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """A conversation that was read and can be shown."""
+
+    fold: ConversationFold
+    reported: str
+    exhausted: bool
+
+
 class TranscriptFeed(QObject):
     """Feeds one :class:`TranscriptView` with one conversation at a time."""
 
@@ -29,6 +40,7 @@ class TranscriptFeed(QObject):
         self._services = services
         self._clock = clock
         self._fold = ConversationFold("")
+        self._next: ConversationFold | None = None
         self._reported = ""
         self._progress = ""
         self._exhausted = False
@@ -40,22 +52,22 @@ class TranscriptFeed(QObject):
     def session_id(self) -> str:
         return self._fold.session_id
 
-    async def open(self, session_id: str) -> None:
-        """Load the newest page of ``session_id`` and show its tail. Events are folded from this moment on."""
-        fold = ConversationFold(session_id)
-        self._fold = fold
-        self._exhausted = False
-        self._progress = ""
+    async def load(self, session_id: str) -> Opening:
+        """Read the newest page of ``session_id``. Events are folded from this moment on; what is visible stays as
+        it is, so that a navigation that is overtaken leaves no trace."""
+        fold = self._next = ConversationFold(session_id)
         session = await self._services.sessions.get(session_id)
         items = await self._services.sessions.items(session_id, limit=_PAGE)
         turns = await self._services.sessions.turns(session_id, limit=_PAGE)
-        if self._fold is not fold:
-            return
         fold.merge(items, turns)
         reported = session.observed.get("model") if session is not None else ""
-        self._reported = reported if isinstance(reported, str) else ""
-        self._exhausted = len(items) < _PAGE
-        self._view.set_rows(rows_of(fold.items, fold.turns.values(), self._reported))
+        return Opening(fold, reported if isinstance(reported, str) else "", len(items) < _PAGE)
+
+    def show(self, opening: Opening) -> None:
+        """Show the tail of what :meth:`load` has read, with what has arrived since."""
+        self._fold, self._next = opening.fold, None
+        self._reported, self._exhausted, self._progress = opening.reported, opening.exhausted, ""
+        self._view.set_rows(rows_of(self._fold.items, self._fold.turns.values(), self._reported))
         self._show_activity()
 
     async def older(self) -> None:
@@ -72,6 +84,8 @@ class TranscriptFeed(QObject):
 
     def take(self, event: SessionEvent) -> None:
         """Fold one event of the open conversation into the view; others are ignored."""
+        if self._next is not None:
+            self._next.apply(event)
         fold = self._fold
         if isinstance(event, ItemExtended):
             if event.session_id == fold.session_id:
@@ -104,7 +118,7 @@ class TranscriptFeed(QObject):
 
     def close(self) -> None:
         """Let go of the conversation."""
-        self._fold = ConversationFold("")
+        self._fold, self._next = ConversationFold(""), None
         self._tick.stop()
 
     def _take_item(self, event: ItemAppended | ItemSettled) -> None:
