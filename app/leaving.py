@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from pathlib import Path
 
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -16,13 +17,16 @@ from runtime.base.errors import EnvironmentFault
 from runtime.storage.atomic import write_atomic
 
 _LINE = 60
+_BARRIER_SECONDS = 10
 
 
 async def may_leave(desk: Desk, services: Services | None) -> bool:
     """Wait for saves and for sends that are being prepared; ask if something could not be saved."""
     while True:
         if services is not None:
-            await services.first.barrier()
+            with contextlib.suppress(TimeoutError):  # a store that never answers must not hold the window for ever
+                async with asyncio.timeout(_BARRIER_SECONDS):
+                    await services.first.barrier()
         unsaved = await desk.side.drafts.flush()
         if not unsaved:
             return True

@@ -6,6 +6,7 @@ Loaded by name after the first paint, in the import thread, because everything h
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import logging
 import sys
@@ -36,6 +37,8 @@ from runtime.base.tasks import TaskSupervisor
 from runtime.storage.atomic import write_atomic
 
 log = logging.getLogger(__name__)
+_AGAIN_SECONDS = 1.0
+_DAMAGED_TRIES = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +68,8 @@ class Program(QObject):
         self._tree: TreeFeed | None = None
         self._moving: Moving | None = None
         self._status = 0
+        self._left = False
+        self._wanted_path = ""  # asked for by a later launch before folders can be opened
         painted.window.close_requested.connect(self._quit_requested)
         self._signals.requested.connect(self._quit_requested)
         self._instance.raise_requested.connect(self._raise)
@@ -99,7 +104,8 @@ class Program(QObject):
             self._services = services = await open_services(side)
         except Fault as fault:
             self._status = 1
-            await desk.settle()
+            self._tree.without_services()
+            await desk.shown(desk.settle())
             desk.say(fault.code, fault)
             return desk
         await self._join(desk, services, self._tree)
@@ -107,16 +113,40 @@ class Program(QObject):
 
     async def _join(self, desk: Desk, services: Services, tree: TreeFeed) -> None:
         self._bridge.watch_services(services)
-        report = await services.reconcile()
-        log.info("started", extra={"counts": dict(report.counts)})
+        if not await self._reconciled(desk, services):
+            return
         mark("reconciled")
         desk.attach(services)
         Sending(desk, services)
         Choosing(desk, services)
         self._moving = Moving(desk, services, tree)
         tree.set_services(services)
-        await desk.settle()
+        await desk.shown(desk.settle())
+        if self._wanted_path:
+            self._raise(self._wanted_path)
         self._tasks.spawn("warm", self._warm(services))
+
+    async def _reconciled(self, desk: Desk, services: Services) -> bool:
+        """Settle what the last run left. A store that another process holds is asked again while typing goes on;
+        what is damaged for good must not keep the rest from working. False: the person has left meanwhile."""
+        damaged = 0
+        while not self._quit.is_set():
+            try:
+                report = await services.reconcile()
+            except Fault as fault:
+                log.info("not reconciled yet", extra={"code": fault.code})
+                desk.say(fault.code, fault)
+                damaged += fault.code != "database_locked"
+                if damaged > _DAMAGED_TRIES:
+                    return True
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(_AGAIN_SECONDS):
+                        await self._quit.wait()
+            else:
+                log.info("started", extra={"counts": dict(report.counts)})
+                desk.forget_refusal()
+                return True
+        return False
 
     async def _warm(self, services: Services) -> None:
         """Load the agent's modules while nobody waits for them. It starts no process."""
@@ -127,11 +157,14 @@ class Program(QObject):
         """Wait for the wish to quit; a draft that cannot be saved vetoes it (spec/drafts.md, "Exit barrier")."""
         while True:
             await self._quit.wait()
-            self._quit.clear()
             if desk is None or await may_leave(desk, self._services):
                 return
+            self._quit.clear()  # asking twice while the question was open is one wish
+            if self._services is not None and self._tree is not None and self._moving is None:
+                await self._join(desk, self._services, self._tree)
 
     async def _shut_down(self) -> None:
+        self._left = True
         for step in self._steps():
             try:
                 async with asyncio.timeout(step.seconds):
@@ -156,6 +189,7 @@ class Program(QObject):
         write_atomic(self._folder.root / "desktop" / GEOMETRY, stored)
 
     async def _end_window(self) -> None:
+        self._painted.window.hide()  # nothing can be typed or clicked any more that nobody would hear
         self._instance.close()
         self._signals.close()
         self._bridge.close()
@@ -181,6 +215,10 @@ class Program(QObject):
 
     @Slot(str)
     def _raise(self, path: str) -> None:
+        if self._left:
+            return
         self._painted.window.raise_up()
         if path and self._moving is not None:
             self._moving.open_folder(path)
+        elif path:
+            self._wanted_path = path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 
 from PySide6.QtCore import QObject, QTimer, Slot
 
@@ -13,6 +14,8 @@ from app.sidebar.tree import ProjectTree
 from runtime.base.errors import Fault
 from runtime.base.tasks import TaskSupervisor
 from runtime.sessions.events import SessionChanged, SessionEvent, TurnChanged
+from runtime.sessions.model import Session
+from runtime.workspaces.registry import Workspace
 
 _SETTLE_MS = 60
 _MINUTE_MS = 60_000
@@ -30,6 +33,10 @@ class TreeFeed(QObject):
         self._side = side
         self._tasks = tasks
         self._services: Services | None = None
+        self._begun = False  # until it is known whether there are conversations, the first paint's list stays
+        self._stale = True
+        self._workspaces: Sequence[Workspace] = ()
+        self._sessions: Sequence[Session] = ()
         self._reading: asyncio.Task[None] | None = None
         self._again = False
         self._soon = QTimer(self)
@@ -38,7 +45,7 @@ class TreeFeed(QObject):
         self._soon.timeout.connect(self._refresh)
         self._minute = QTimer(self)
         self._minute.setInterval(_MINUTE_MS)
-        self._minute.timeout.connect(self._refresh)
+        self._minute.timeout.connect(self._look_again)
         self._minute.start()
         for signal in (bridge.draft_state_changed, bridge.operation_changed, bridge.draft_converted,
                        bridge.draft_cleared):
@@ -47,12 +54,22 @@ class TreeFeed(QObject):
 
     def set_services(self, services: Services) -> None:
         """Conversations can be read from now on."""
-        self._services = services
+        self._services, self._begun = services, True
+        self.nudge_all()
+
+    def without_services(self) -> None:
+        """There will be no conversations in this run: show the drafts alone."""
+        self._begun = True
+        self.nudge()
+
+    def nudge_all(self) -> None:
+        """Conversations or workspaces have changed."""
+        self._stale = True
         self.nudge()
 
     @Slot()
     def nudge(self) -> None:
-        """Something may look different; many nudges make one refresh."""
+        """A draft may look different; many nudges make one refresh, and conversations are not read for it."""
         if not self._soon.isActive():
             self._soon.start()
 
@@ -64,18 +81,32 @@ class TreeFeed(QObject):
     async def refresh(self) -> None:
         """Read and show now."""
         services = self._services
+        if services is not None and self._stale:
+            self._stale = False
+            try:
+                self._workspaces = await services.workspaces.list()
+                self._sessions = await services.sessions.list(_LIMIT)
+            except Fault:
+                self._stale = True
+                raise
         drafts = await self._side.drafts.summaries()
-        workspaces = await services.workspaces.list() if services is not None else []
-        sessions = await services.sessions.list(_LIMIT) if services is not None else []
-        self._tree.set_rows(build_rows(workspaces, drafts, sessions, self._side.clock.now_ms()))
+        self._tree.set_rows(build_rows(self._workspaces, drafts, self._sessions, self._side.clock.now_ms()))
 
     @Slot(object)
     def _session_event(self, event: SessionEvent) -> None:
         if isinstance(event, SessionChanged | TurnChanged):
-            self.nudge()
+            self.nudge_all()
+
+    @Slot()
+    def _look_again(self) -> None:
+        """Time labels move on, and so may folders on the disk."""
+        self._stale = True
+        self._refresh()
 
     @Slot()
     def _refresh(self) -> None:
+        if not self._begun:
+            return
         if self._reading is not None and not self._reading.done():
             self._again = True
             return
