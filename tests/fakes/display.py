@@ -8,7 +8,7 @@ import subprocess
 from pathlib import Path
 from types import TracebackType
 
-NEEDED = ("Xvfb", "openbox", "xdotool", "import")
+NEEDED = ("Xvfb", "openbox", "xdotool", "xclip", "import")
 
 
 def missing_tools() -> list[str]:
@@ -28,18 +28,23 @@ class Display:
         read, write = os.pipe()
         server = subprocess.Popen(
             ["Xvfb", "-displayfd", str(write), "-screen", "0", self._size, "-nolisten", "tcp", "-dpi", "96"],
-            pass_fds=(write,), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            pass_fds=(write,),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
         )
         self._processes.append(server)
         os.close(write)
         with os.fdopen(read) as pipe:
             self.name = ":" + pipe.readline().strip()
-        manager = subprocess.Popen(["openbox", "--sm-disable"], env=self.environment(),
-                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        manager = subprocess.Popen(
+            ["openbox", "--sm-disable"], env=self.environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
         self._processes.append(manager)
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         for process in reversed(self._processes):
             process.terminate()
         for process in reversed(self._processes):
@@ -64,6 +69,19 @@ class Display:
 
     def type(self, text: str) -> None:
         self.run("xdotool", "type", "--delay", "20", "--", text, timeout=300)
+
+    def paste(self, text: str) -> None:
+        """Ctrl+V of ``text``: keys that no layout has, like CJK, get lost when a tool maps them one by one."""
+        subprocess.run(  # a child of it stays, to own the clipboard: it must not hold a pipe of ours
+            ["xclip", "-selection", "clipboard", "-in"],
+            input=text.encode(),
+            env=self.environment(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            timeout=30,
+            check=True,
+        )
+        self.key("ctrl+v")
 
     def key(self, *names: str) -> None:
         self.run("xdotool", "key", "--delay", "20", *names)

@@ -31,11 +31,15 @@ class Program:
         self.data = data
         self._trace = data.parent / f"trace-{time.monotonic_ns()}.log"
         self._errors = self._trace.with_suffix(".stderr")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "app", "--data-dir", os.fspath(data), *arguments],
-            cwd=ROOT, env={**environment, "INKFAST_BOOT_TRACE": os.fspath(self._trace)},
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=self._errors.open("wb"),
-        )
+        with self._errors.open("wb") as errors:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "app", "--data-dir", os.fspath(data), *arguments],
+                cwd=ROOT,
+                env={**environment, "INKFAST_BOOT_TRACE": os.fspath(self._trace)},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=errors,
+            )
 
     def stages(self) -> dict[str, float]:
         """Boot stages reached so far with their monotonic seconds."""
