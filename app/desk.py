@@ -32,6 +32,8 @@ from runtime.base.tasks import TaskSupervisor
 from runtime.sessions.model import Session
 from runtime.workspaces.registry import GLOBAL
 
+_WRITE_ON = "You can go on writing here: this draft is saved. It can be sent once the conversations open again."
+
 
 class Desk(QObject):
     """Owns what is visible. Sending and settings act on it from outside."""
@@ -91,6 +93,15 @@ class Desk(QObject):
         self.services = services
         self.feed = TranscriptFeed(self.painted.transcript, services, self.side.clock, self)
         self.painted.transcript.top_reached.connect(self._older)
+
+    async def go_without_sessions(self, fault: Fault) -> None:
+        """The conversations cannot be opened: unsent text still can, is saved, and waits."""
+        await self.settle()
+        self.typist.panel.set_sendable(False)
+        self.painted.window.tree.setEnabled(False)
+        words = banner_for_error(fault.code, fault.detail)
+        self.refusal = replace(words, text=f"{words.text} {_WRITE_ON}")
+        self.refresh()
 
     async def settle(self) -> None:
         """After recovery: show the restored surface as it now is."""

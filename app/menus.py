@@ -107,7 +107,7 @@ class Menus(QObject):
         self.send_action = self._add(menu, "&Send\tEnter", self.send.emit)
         self.stop_action = self._add(menu, "S&top", self.stop.emit, "Esc")
         menu.addSeparator()
-        self.rename_action = self._add(menu, "&Rename\tF2", self.rename.emit)
+        self.rename_action = self._add(menu, "&Rename", self.rename.emit, "F2")
         self.discard_action = self._add(menu, "&Discard draft…", self.discard.emit)
         self.set_state(running=False, can_send=False, is_session=False, has_draft=False)
 

@@ -105,8 +105,7 @@ class Program(QObject):
         except Fault as fault:
             self._status = 1
             self._tree.without_services()
-            await desk.shown(desk.settle())
-            desk.say(fault.code, fault)
+            await desk.shown(desk.go_without_sessions(fault))
             return desk
         await self._join(desk, services, self._tree)
         return desk
@@ -202,6 +201,7 @@ class Program(QObject):
         self._status = 1
         page = self._painted.draft_page
         page.composer.set_locked(True)
+        self._painted.window.tree.setEnabled(False)
         page.banner.show_text(banner_for_error(fault.code, fault.detail))
         self._painted.window.show_page(page)
         log.error("the drafts store cannot be opened", extra={"code": fault.code})

@@ -35,6 +35,7 @@ class ComposerPanel(QFrame):
         super().__init__(parent)
         self._running = False
         self._locked = False
+        self._sendable = True
         self._room: int | None = None
         self._card = ComposerCard(themes.theme, self)
         self.editor = ComposerEditor(self._card)
@@ -77,6 +78,11 @@ class ComposerPanel(QFrame):
         self._locked = locked
         self.editor.set_locked(locked)
         self.set_notice(note)
+        self._refresh()
+
+    def set_sendable(self, sendable: bool) -> None:
+        """Whether anything can take a message at all; the text can be written either way."""
+        self._sendable = sendable
         self._refresh()
 
     def set_hint(self, left: str, right: str = "") -> None:
@@ -178,7 +184,7 @@ class ComposerPanel(QFrame):
     def _refresh(self) -> None:
         self.send_button.setVisible(not self._running)
         self.stop_button.setVisible(self._running)
-        self.send_button.setEnabled(not self._locked and not self.editor.is_empty)
+        self.send_button.setEnabled(self._sendable and not self._locked and not self.editor.is_empty)
         self.model_button.setEnabled(not self._locked)
 
     def _limit_height(self) -> None:

@@ -59,6 +59,14 @@ class RowList(QListView):
             if selectable or spot.contains(event.position().toPoint()):
                 self.opened.emit(index)
 
+    def event(self, event: QEvent) -> bool:
+        """F2 renames the row at the keyboard here; elsewhere in the window the conversation that is open."""
+        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) \
+                and event.key() == Qt.Key.Key_F2:
+            event.accept()
+            return True
+        return super().event(event)
+
     def keyPressEvent(self, event: QKeyEvent) -> None:
         if self.is_editing:  # Return in the title editor comes up here after it has been used there
             return
