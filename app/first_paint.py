@@ -6,6 +6,7 @@ Imports Qt and what paints, nothing heavier; keys typed from here on are in the 
 from __future__ import annotations
 
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import cast
@@ -32,6 +33,7 @@ from runtime.base.handover import Place
 from runtime.sessions.model import Session
 
 NEW = "New conversation"
+_EXPOSED_SECONDS = 0.25
 HINT = "Enter sends · Shift+Enter new line"
 
 
@@ -84,11 +86,16 @@ def show(painted: Painted) -> None:
     """Show the window and have it painted before the loop runs.
 
     WORKAROUND(https://doc.qt.io/qt-6/qguiapplication.html#sync): ``show`` and ``repaint`` alone paint only
-    once a loop runs.
+    once a loop runs. Where a window manager maps the window a few milliseconds later, one ``sync`` comes too early
+    to paint: it is repeated until the window is exposed.
     """
-    painted.window.restore_geometry(painted.data.geometry)
-    painted.window.show()
+    window = painted.window
+    window.restore_geometry(painted.data.geometry)
+    window.show()
+    latest = time.monotonic() + _EXPOSED_SECONDS
     QGuiApplication.sync()
+    while not window.windowHandle().isExposed() and time.monotonic() < latest:
+        QGuiApplication.sync()
     mark("painted")
 
 
