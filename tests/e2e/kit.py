@@ -50,6 +50,11 @@ class Person:
         """Until the journal holds ``text`` (painted or not): nothing is painted before it is written."""
         wait_for(lambda: journaled(self.folder).endswith(text), f"{len(text)} characters in the journal", 30)
 
+    def leave(self) -> int:
+        """Ctrl+Q; its key is read after all that were typed before. The exit status."""
+        self.display.key("ctrl+q")
+        return self.program.process.wait(timeout=60)
+
     def children(self) -> list[int]:
         return descendants(self.program.process.pid)
 
