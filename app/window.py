@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from PySide6.QtCore import QRect, Qt, Signal
 from PySide6.QtGui import QCloseEvent, QGuiApplication
-from PySide6.QtWidgets import QMainWindow, QSplitter, QStackedWidget, QWidget
+from PySide6.QtWidgets import QMainWindow, QMenuBar, QSplitter, QStackedWidget, QWidget
 
 from app.conversation.status import StatusLine
 from app.geometry import SMALLEST, fitted, read_rect, usual
@@ -44,6 +44,7 @@ class MainWindow(QMainWindow):
         self.tree = tree
         self.pages = QStackedWidget()
         self.status_line = StatusLine(themes)
+        self.setMenuBar(QMenuBar())  # one made here: asking Qt for its own makes PySide load every widget class first
         self.menus = Menus(self.menuBar(), self)
         self._splitter = QSplitter(Qt.Orientation.Horizontal)
         self.setWindowTitle("Inkfast")

@@ -178,6 +178,7 @@ class TranscriptArea(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(self.tr("Conversation"))
+        self.setViewport(QWidget())  # one made here: asking Qt for its own makes PySide load every widget class first
         self.viewport().setCursor(Qt.CursorShape.IBeamCursor)
         self.viewport().setMouseTracking(False)
 
