@@ -100,3 +100,10 @@ class Hand(Screen):
         await self.until(lambda: self.is_at(text), "the conversation")
         if ended:
             await self.until(lambda: not self.running(), "the end of the answer")
+
+    def received(self) -> str:
+        """What is stored of the newest answer so far."""
+        rows = self.stored.state("SELECT coalesce((SELECT group_concat(text, '') FROM (SELECT text FROM item_chunks "
+                                 "WHERE item_id = i.id ORDER BY rowid)), '') || i.text FROM items i "
+                                 "WHERE i.kind = 'assistant' ORDER BY i.rowid DESC LIMIT 1")
+        return str(rows[0][0]) if rows else ""

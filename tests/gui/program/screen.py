@@ -68,6 +68,10 @@ class Screen:
     def transcript(self) -> str:
         return self.painted.transcript.plain_text()
 
+    def waiting(self) -> str:
+        """The line with the elapsed time below the transcript."""
+        return self.painted.transcript._activity
+
     @property
     def rows(self) -> list[TreeRow]:
         return list(self.painted.window.tree._model.rows)
