@@ -56,12 +56,14 @@ class FollowUp:
     def capture(self, draft_id: str) -> Capture:
         """Freeze the text as it stands; synchronous, and a second trigger is refused.
 
+        An earlier send that was never decided is decided before this one is noted, and does not refuse it.
+
         Raises :class:`RejectedFault` ``draft_locked``, ``empty_draft``, ``text_unsendable``.
         """
         draft = open_draft(self._bench.store, draft_id)
         if draft.key.surface is not Surface.SESSION:
             raise ValueError(f"a {draft.key.surface} draft has no session to follow up")
-        if draft.key.key in self._sending or draft.pending_submission_id:
+        if draft.key.key in self._sending:
             raise RejectedFault("draft_locked", reason="sending")
         captured = frozen(draft)
         self._sending.add(draft.key.key)
@@ -139,13 +141,16 @@ class FollowUp:
         return captured.draft_id if draft is None else draft.id
 
     async def _note(self, draft_id: str, submission_id: str, saved: SaveResult) -> None:
-        """Store the pending id, or nothing is dispatched."""
+        """Store the pending id, or nothing is dispatched.
+
+        Raises :class:`RejectedFault` ``conflict`` if an earlier send turns out to have delivered this very text.
+        """
         try:
             if await self._bench.store.set_pending(draft_id, submission_id, saved):
                 return
             found = await self._waiting(draft_id)  # an earlier send that was never decided
-            if found is not None:
-                await self._decide(found)
+            if found is not None and (await self._decide(found)).cleared:
+                raise RejectedFault("conflict", "an earlier submission has sent this text")
             if await self._bench.store.set_pending(draft_id, submission_id, saved):
                 return
         except (EnvironmentFault, OSError) as error:
@@ -167,7 +172,7 @@ class FollowUp:
         if isinstance(answer, Failed):
             if not answer.refused:
                 return self._unknown(draft_id, answer.code)
-            await self._bench.store.clear_pending(draft_id, submission.submission_id)
+            await self._forget(draft_id, submission.submission_id)
             return FollowUpResult("refused", answer.code)
         failpoints.hit(AFTER_ADMIT)
         found = self._bench.gateway.find_receipt(submission.submission_id)

@@ -254,3 +254,52 @@ async def test_at_startup_a_send_of_a_live_process_is_left_to_it(desk: Desk, dat
         assert await other.follow_up.reconcile() == 0
     gate.set()
     assert (await send).cleared
+
+
+async def test_a_text_that_an_earlier_submission_has_sent_is_not_sent_again(
+    desk: Desk, data_folder: DataFolder
+) -> None:
+    """Another process sent this text and died before it could clear it; its receipt is there."""
+    draft = await typed(desk)
+    await desk.store.save(draft.id)
+    gateway = desk.gateway
+    async with desk_at(data_folder, gateway) as other:
+        gateway.fail["admitted"] = EnvironmentFault("io_error")
+        assert (await other.follow_up.send((await typed(other, "")).id)).outcome == "unknown"
+    gateway.fail.clear()
+    with pytest.raises(RejectedFault) as caught:
+        await desk.follow_up.send(draft.id)
+    assert caught.value.code == "conflict"
+    assert len(gateway.admissions()) == 1
+    assert (draft.text, await pending(desk, draft), desk.is_editable(draft.id)) == ("", "", True)
+    assert (await desk.follow_up.send((await typed(desk, "next")).id)).outcome == "accepted"
+
+
+async def test_a_refusal_that_cannot_be_noted_is_still_a_refusal_and_the_next_send_works(desk: Desk) -> None:
+    draft = await typed(desk)
+    gate = desk.gateway.hold("admit")
+    send = asyncio.ensure_future(desk.follow_up.send(draft.id))
+    await desk.gateway.entered["admit"].wait()
+    desk.gateway.fail["admit"] = RejectedFault("session_busy")
+    desk.database.refuse["drafts.pending"] = 1
+    gate.set()
+    result = await send
+    assert (result.outcome, result.code) == ("refused", "session_busy")
+    assert (draft.text, desk.is_editable(draft.id)) == ("go on", True)
+    desk.gateway.fail.clear()
+    desk.gateway.gates.clear()
+    assert (await desk.follow_up.send(draft.id)).outcome == "accepted"
+    assert len(desk.gateway.admissions()) == 1
+
+
+async def test_what_could_not_be_decided_at_startup_is_decided_by_the_next_send(data_folder: DataFolder) -> None:
+    gateway = FakeGateway(fail={"admit": EnvironmentFault("io_error")})
+    async with desk_at(data_folder, gateway) as first:
+        await first.follow_up.send((await typed(first)).id)
+    gateway.fail = {"find_receipt": EnvironmentFault("database_locked")}
+    async with desk_at(data_folder, gateway) as second:
+        assert await second.follow_up.reconcile() == 0
+        gateway.fail.clear()
+        draft = await typed(second, "")
+        assert (await second.follow_up.send(draft.id)).outcome == "accepted"
+        assert (draft.text, len(gateway.admissions())) == ("", 1)
