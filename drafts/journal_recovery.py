@@ -16,6 +16,7 @@ from pathlib import Path
 import apsw
 
 from drafts import history, repository
+from drafts.filelocks import is_held
 from drafts.model import Draft, DraftContent, DraftSettings
 from drafts.replay import Chain, Log, Loss, Replayed, Stored, dead_logs, read_log, rebuild, replay
 from runtime.base import failpoints
@@ -85,8 +86,8 @@ class JournalRecovery:
             return total
         except OSError:
             return replace(total, postponed=total.postponed + 1)
-        if newborn:
-            return total  # its writer may be about to take its lock
+        if newborn or is_held(path):
+            return total  # its writer may be about to take its lock, or took it after the listing
         drafts = apart = 0
         if journal.chains:
             now = self._clock.now_ms()

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import shutil
 import time
+from collections.abc import Callable
 
 import pytest
 
 from drafts.fold import base_text
 from drafts.journal import EditJournal, encode_record
-from drafts.journal_recovery import RecoveredJournals
+from drafts.journal_recovery import JournalRecovery, RecoveredJournals
 from drafts.model import DraftKey, TextEdit
 from drafts.pending import PENDING
 from runtime.base.errors import EnvironmentFault
+from runtime.storage.leases import Lease, LeaseBook
+from runtime.storage.lockfiles import Kind
 from tests.unit.drafts.conftest import GLOBAL, KEY, Desk, OpenDesk
 
 ONE = RecoveredJournals(journals=1, drafts=1)
@@ -166,3 +169,30 @@ async def test_edits_made_during_a_losing_save_are_kept_whole(desk: Desk, open_d
     await third.store.recover_journals()
     kept = [version.content.text for version in await third.store.earlier(draft.id)]
     assert "base mine, during, after" in kept
+
+
+class _Racing(LeaseBook):
+    """Lets something happen between the listing of the journals and the work on one."""
+
+    meanwhile: Callable[[], None]
+
+    def try_acquire(self, kind: Kind, *identity: str) -> Lease | None:
+        self.meanwhile()
+        return super().try_acquire(kind, *identity)
+
+
+async def test_a_writer_that_begins_while_journals_are_listed_keeps_its_file(desk: Desk) -> None:
+    """Its file was there, and not yet locked, when somebody looked for dead ones."""
+    journal = EditJournal.open(desk.folder.draft_journal)
+    journal.begin("drf-late", KEY, GLOBAL, 0)
+    path = journal.path.rename(journal.path.with_suffix(".hidden"))
+    empty = journal.path
+    empty.touch(mode=0o600)
+    leases = _Racing(desk.folder.leases, desk.clock)
+    leases.meanwhile = lambda: os.replace(path, empty) if path.exists() else None
+    recovery = JournalRecovery(desk.folder.draft_journal, desk.journal.writer, desk.database, leases, desk.clock)
+    await recovery.run()
+    assert empty.exists()
+    journal.append("drf-late", TextEdit(0, 0, "typed"), 0)
+    assert b"typed" in empty.read_bytes()
+    journal.close()
