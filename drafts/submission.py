@@ -100,12 +100,16 @@ class FirstExecution:
         return await self._bench.database.read(operations.counts)
 
     async def watch(self) -> int:
-        """Begin to look for the receipts of all unknown results; how many there are."""
+        """Begin to look again at all that only time can settle; how many there are.
+
+        Those are unknown results, and what a start could not settle: a store was locked, or the worker of another
+        process was at it. Without this their editors would stay locked until the next start.
+        """
         found = await self._bench.database.read(operations.unsettled)
-        unknown = [operation.id for operation in found if operation.phase is Phase.DISPATCH_UNKNOWN]
-        for operation_id in unknown:
+        open_ended = [one.id for one in found if not (one.phase.is_editable or one.phase.is_resumable)]
+        for operation_id in open_ended:
             self._watch(operation_id)
-        return len(unknown)
+        return len(open_ended)
 
     async def barrier(self) -> None:
         """Exit barrier: wait until every send that was triggered has stored its operation or failed."""

@@ -13,7 +13,8 @@ from drafts.settlement import Outcome
 from runtime.base.errors import EnvironmentFault
 from runtime.base.folder import DataFolder
 from runtime.base.handover import SessionPresence
-from tests.fakes.desk import Desk, desk_at
+from tests.fakes.clock import FakeClock
+from tests.fakes.desk import Desk, desk_at, open_desk
 from tests.fakes.gateway import FakeGateway
 
 D = Phase.DISPATCHING
@@ -257,3 +258,25 @@ async def test_a_draft_that_is_opened_later_is_locked_by_its_operation_at_once(d
         assert (draft.text, draft.locked) == ("plan", "dispatch_unknown")
         await second.first.keep_as_draft(operation.id)
         assert second.is_editable(draft.id)
+
+
+@pytest.mark.parametrize("path", [(), MARKED[0], (Phase.CANCEL_REQUESTED,)])
+async def test_what_could_not_be_settled_at_the_start_is_looked_at_again_by_itself(
+    data_folder: DataFolder, clock: FakeClock, path: tuple[Phase, ...]
+) -> None:
+    """A store that is locked for a moment must not lock an editor until the next start."""
+    desk = await open_desk(data_folder, clock=clock)
+    operation = await desk.reserved("plan", *path)
+    desk.gateway.fail = {step: EnvironmentFault("database_locked") for step in ("presence", "find_receipt")}
+    await desk.recovery.reconcile()
+    desk.gateway.fail.clear()
+    await desk.first.watch()
+    await clock.advance(1.0)
+    for _read in range(10):
+        await desk.bench.read(operation.id)
+    found = await desk.bench.read(operation.id)
+    expected = {(): Phase.RESUME_REQUIRED, (Phase.CANCEL_REQUESTED,): Phase.CANCELLED}
+    assert found.phase is expected.get(path, Phase.DISPATCH_UNKNOWN)
+    assert desk.gateway.admissions() == []
+    await desk.close()
+    assert desk.bugs == []
