@@ -18,6 +18,7 @@ from runtime.sessions import itemlog, turnlog
 from runtime.sessions.events import ItemAppended, TurnChanged
 from runtime.sessions.itemlog import NewItem
 from runtime.sessions.owner import OwnerLease
+from runtime.sessions.recovery import interrupt_dead_turns
 from runtime.sessions.rows import RECEIPT_COLUMNS, receipt_of
 from runtime.sessions.store import Publish, SessionStore, announce, set_title
 from runtime.sessions.titles import title_from
@@ -48,10 +49,18 @@ class Admission:
         text = submission.payload.get("text")
         if not isinstance(text, str):
             raise RejectedFault("bad_payload")
-        now = self._store.clock.now_ms()
-        owner = self._owner.owner_id
+        terms = _Terms(self._owner.owner_id, self._store.clock.now_ms(), retried_turn)
+        try:
+            return await self._commit(submission, terms)
+        except RejectedFault as fault:
+            # nothing was admitted; a turn whose process has died since the start must not refuse for ever
+            if fault.code != "session_busy" or not await interrupt_dead_turns(self._store, self._owner.leases):
+                raise
+        return await self._commit(submission, terms)
+
+    async def _commit(self, submission: Submission, terms: _Terms) -> Receipt:
         return await self._store.commit(
-            ADMIT, lambda connection, publish: _admit(connection, publish, submission, _Terms(owner, now, retried_turn))
+            ADMIT, lambda connection, publish: _admit(connection, publish, submission, terms)
         )
 
     async def find(self, submission_id: str) -> Receipt | None:

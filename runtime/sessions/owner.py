@@ -26,6 +26,11 @@ class OwnerLease:
             raise EnvironmentFault("lease_unavailable")
         return OwnerLease(owner_id, lease, leases)
 
+    @property
+    def leases(self) -> LeaseBook:
+        """Where the owners of other turns can be looked up."""
+        return self._leases
+
     def release(self) -> None:
         """At exit, after the last turn has ended. Harmless when repeated."""
         self._lease.release()

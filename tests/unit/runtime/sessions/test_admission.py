@@ -173,3 +173,17 @@ async def test_nothing_is_started_for_a_receipt_of_another_process(rig: Rig, tmp
     assert rig.host.prompts == []
     assert rig.controller.running("ses-one") is None
     await other.close()
+
+
+async def test_a_turn_whose_process_died_meanwhile_does_not_keep_its_session_busy(
+    rig: Rig, tmp_path: Path, clock: FakeClock
+) -> None:
+    other = await Rig.make(tmp_path, clock)
+    await other.store.create(reservation())
+    await other.admission.admit(submission())
+    await _refused(rig, "session_busy", submission_id="sub-2")
+    await other.die()
+    receipt = await rig.admission.admit(submission(submission_id="sub-2"))
+    states = await rig.rows("SELECT state, error_code FROM turns ORDER BY number")
+    assert states == [("interrupted", "not_started"), ("admitted", "")]
+    assert receipt.submission_id == "sub-2"
