@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import apsw
 
-from runtime.base.errors import EnvironmentFault, Fault
+from runtime.base.errors import EnvironmentFault, Fault, RejectedFault
 from runtime.base.handover import JsonObject
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import HostSession, Prompt
@@ -195,9 +195,11 @@ class TurnRun:
         """The host could not be opened, or the store failed in the middle."""
         if self._stopping:
             return STOPPED
-        if self._called and not self._journal.answered:
+        refused = isinstance(fault, RejectedFault)  # which proves that nothing was asked
+        if self._called and not self._journal.answered and not refused:
             return Ending(TurnState.UNKNOWN, "outcome_unknown", detail={"cause": fault.code})
-        return Ending(TurnState.INTERRUPTED if self._called else TurnState.FAILED, fault.code)
+        called = self._called and not refused
+        return Ending(TurnState.INTERRUPTED if called else TurnState.FAILED, fault.code)
 
     async def _conclude(self, ending: Ending, attempts: int) -> None:
         """Write the terminal record, again and again while the disk refuses.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from acp import RequestError, text_block
 from acp.schema import AgentThoughtChunk
 
-from runtime.base.errors import Fault
+from runtime.base.errors import EnvironmentFault, Fault
 from runtime.base.tasks import TaskSupervisor
 from runtime.hosts.acp.agent import Agent, Connection
 from runtime.hosts.acp.client import Update, text_of
@@ -231,7 +231,9 @@ class _Run:
             self.events.put_nowait(PromptEnded("cancelled") if self.interrupted else crashed)
             return
         error = task.exception()
-        if isinstance(error, Fault):
+        if isinstance(error, EnvironmentFault) and not isinstance(error, HostFault):
+            self.events.put_nowait(HostFault(error.code, called=self.called))  # a key or an endpoint was not to be had
+        elif isinstance(error, Fault):
             self.events.put_nowait(error)
         elif error is not None:  # a bug, which the supervisor reports; who listens must not wait for ever
             self.events.put_nowait(HostFault("host_crashed", type(error).__name__, called=self.called))

@@ -332,3 +332,10 @@ async def test_S13_leaving_the_conversation_neither_stops_nor_hides_the_stream(r
         "interrupted",
         [TurnState.CANCELLED],
     )
+
+
+async def test_a_prompt_that_was_refused_before_the_call_failed_and_is_not_unknown(rig: Rig) -> None:
+    rig.host.scripts = [[RejectedFault("context_too_large")]]
+    await rig.send()
+    turn = await rig.heard.ended()
+    assert (turn.state, turn.error_code) == (TurnState.FAILED, "context_too_large")

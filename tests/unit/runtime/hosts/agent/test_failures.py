@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 
 import pytest
 
-from runtime.base.errors import RejectedFault
+from runtime.base.errors import EnvironmentFault, RejectedFault
+from runtime.hosts.agent.wire import Endpoint
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import HistoryMessage, Prompt, PromptEnded
 from tests.fakes.fake_provider import FakeProvider
@@ -152,3 +155,17 @@ async def test_one_session_has_one_prompt_at_a_time(desk: Desk) -> None:
         await first
         await session.close()
     assert second.called is False and provider.posts == 1
+
+
+async def test_a_key_that_cannot_be_read_proves_that_nothing_was_called(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @asynccontextmanager
+    async def locked(_model: str, _progress: object) -> AsyncGenerator[Endpoint, None]:
+        raise EnvironmentFault("keyring_unavailable")
+        yield  # pyright: ignore[reportUnreachable]
+
+    monkeypatch.setattr(desk.source, "lease", locked)
+    async with FakeProvider() as provider:
+        heard = await desk.ask(provider)
+    assert (heard.end, heard.called, provider.requests) == ("keyring_unavailable", False, [])
