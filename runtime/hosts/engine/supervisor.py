@@ -162,7 +162,8 @@ class EngineSupervisor:
         """The start itself: the old model's prompts end, its process ends, the new one becomes healthy."""
         try:
             if self._leases:
-                await self._unused.wait()
+                while self._leases:  # a prompt may begin between the wake-up and this task's turn
+                    await self._unused.wait()
                 self._report(HostProgress("engine_starting", model.title))
             await self._stop()
             self._become(EngineState("starting", model.name))

@@ -155,6 +155,23 @@ async def test_another_model_waits_for_the_running_prompt(
     assert [step.code for step in progress] == ["engine_busy", "engine_starting"]
 
 
+async def test_a_prompt_that_begins_as_the_last_one_ends_keeps_its_engine(
+    supervisor: EngineSupervisor, models: LocalModels
+) -> None:
+    async with supervisor.lease(models.find("endless"), _ignore):
+        other = asyncio.ensure_future(supervisor.ensure(models.find("short"), _ignore))
+        while supervisor._start is None:  # pyright: ignore[reportPrivateUsage]
+            await asyncio.sleep(0)
+        await asyncio.sleep(0)
+    async with supervisor.lease(models.find("endless"), _ignore) as endpoint, _client(endpoint) as client:
+        assert (await client.get(endpoint.base_url + "/models")).status_code == 200
+        for _turn in range(20):
+            await asyncio.sleep(0)
+        assert supervisor.state == EngineState("running", "endless")
+        assert not other.done()
+    assert (await other).model == "short"
+
+
 async def test_two_models_started_at_once_both_get_their_turn(
     supervisor: EngineSupervisor, models: LocalModels
 ) -> None:
