@@ -186,6 +186,11 @@ PROGRAM: dict[str, Parts] = {
         NOTHING_CHANGED,
         "Run “inkfast --help” for what can be used.",
     ),
+    "output_failed": (
+        "The output could not be written.",
+        "What is stored is complete.",
+        "Check where the output goes, then look with “inkfast sessions list”.",
+    ),
     "no_display": (
         "There is no display to open a window on.",
         NOTHING_CHANGED,

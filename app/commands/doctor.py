@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import platform
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 import apsw
 
+from app.commands import examination
 from app.commands.output import print_json, print_lines
 from app.guard import refuse_bad_pair
 from app.sentences import sentence
@@ -20,13 +21,16 @@ from app.version import VERSION
 from drafts.schema import SCHEMA as DRAFTS
 from runtime.base.errors import Fault
 from runtime.base.folder import DataFolder
-from runtime.hosts.engine.weights import LocalModels, check
+from runtime.hosts.engine.gguf import DamagedWeights, read_header
+from runtime.hosts.engine.weights import LocalModels
 from runtime.sessions.schema import SCHEMA as STATE
+from runtime.settings.secrets import SecretStore
+from runtime.settings.store import SettingsStore
 from runtime.storage.faults import translate
 from runtime.storage.schema import Schema
 
-T = TypeVar("T")
 Result = Literal["ok", "warning", "problem"]
+_KEYRING_SECONDS = 10.0
 _PACKAGES = ("PySide6-Essentials", "qasync", "apsw", "pydantic-ai-slim", "agent-client-protocol", "xllamacpp")
 
 
@@ -43,22 +47,23 @@ async def run(folder: DataFolder, *, as_json: bool) -> int:
     """0 if nothing is a problem, else 1."""
     checks = [
         _pair(), _display(), _folder(folder), _database(folder.drafts_database, DRAFTS),
-        _database(folder.state_database, STATE), _models(folder),
+        _database(folder.state_database, STATE), _settings(folder), await _keys(folder), _models(folder),
     ]
-    counts = {**_counts(folder.drafts_database, _DRAFT_COUNTS), **_counts(folder.state_database, _STATE_COUNTS)}
-    journals = len(list(folder.draft_journal.glob("*.log"))) if folder.draft_journal.is_dir() else 0
-    counts["journals"] = journals
+    counts, phases = examination.counts(folder), examination.phases(folder)
     if as_json:
         print_json({"doctor": {
-            "version": VERSION, "python": platform.python_version(), "sqlite": apsw.sqlite_lib_version(),
-            "packages": _versions(), "data_folder": os.fspath(folder.root),
-            "checks": [{"id": c.name, "result": c.result, "text": c.text} for c in checks], "counts": counts,
+            "id": "doctor", "version": VERSION, "python": platform.python_version(),
+            "sqlite": apsw.sqlite_lib_version(), "packages": _versions(), "data_folder": os.fspath(folder.root),
+            "checks": [{"id": c.name.replace(" ", "_"), "result": c.result, "text": c.text} for c in checks],
+            "counts": counts, "phases": phases,
         }})
     else:
         print_lines([f"Inkfast {VERSION} · Python {platform.python_version()} · SQLite {apsw.sqlite_lib_version()}",
+                     " · ".join(f"{name} {number}" for name, number in _versions().items()),
                      f"Data folder: {folder.root}"])
         print_lines(f"{c.result:8} {c.name}: {c.text}" for c in checks)
-        print_lines(f"{name}: {number}" for name, number in counts.items())
+        print_lines(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items())
+        print_lines(f"operations {phase.replace('_', ' ')}: {number}" for phase, number in phases.items())
     return 1 if any(check.result == "problem" for check in checks) else 0
 
 
@@ -74,10 +79,11 @@ def _display() -> Check:
 
 
 def _folder(folder: DataFolder) -> Check:
-    if not folder.root.exists():
-        return Check("data folder", "ok", "not made yet")
-    if not os.access(folder.root, os.R_OK | os.W_OK | os.X_OK):
+    there = next(path for path in (folder.root, *folder.root.parents) if path.exists())
+    if not there.is_dir() or not os.access(there, os.R_OK | os.W_OK | os.X_OK):
         return Check("data folder", "problem", sentence("data_folder_unusable").what)
+    if there != folder.root:
+        return Check("data folder", "ok", "not made yet")
     loose = os.name != "nt" and folder.root.stat().st_mode & 0o077
     return Check("data folder", "warning" if loose else "ok",
                  "other users may look into it" if loose else "private and writable")
@@ -85,67 +91,64 @@ def _folder(folder: DataFolder) -> Check:
 
 def _database(path: Path, schema: Schema) -> Check:
     name = f"{schema.name} database"
-    if not path.exists():
-        return Check(name, "ok", "not made yet")
     try:
-        found, verdict, strays = _look(path, _examine)
+        if not path.exists() or path.stat().st_size == 0:
+            return Check(name, "ok", "not made yet")
+        found, whole = examination.look(path, examination.examine)
     except apsw.Error as error:
         fault = translate(error)
         return Check(name, "problem", sentence(fault.code).what if isinstance(fault, Fault) else str(error))
+    except OSError:
+        return Check(name, "problem", sentence("cannot_open").what)
     if found > schema.version:
         return Check(name, "problem", sentence("future_schema").what)
-    if verdict != "ok" or strays:
+    if not whole:
         return Check(name, "problem", sentence("database_damaged").what)
     return Check(name, "ok", f"schema {found}, whole")
 
 
-def _examine(connection: apsw.Connection) -> tuple[int, str, int]:
-    found = int(connection.execute("PRAGMA user_version").get)
-    verdict = str(connection.execute("PRAGMA integrity_check(1)").get)
-    return found, verdict, len(connection.execute("PRAGMA foreign_key_check").fetchall())
+def _settings(folder: DataFolder) -> Check:
+    try:
+        servers = len(SettingsStore.load(folder.settings, _ignored).current.servers)
+    except Fault as fault:
+        return Check("settings", "problem", sentence(fault.code).what)
+    return Check("settings", "ok", f"readable, servers: {servers}" if folder.settings.exists() else "not made yet")
+
+
+async def _keys(folder: DataFolder) -> Check:
+    """Where a new key would go. The backend is asked what it is, in a process of its own; it is not unlocked."""
+    secrets = SecretStore(folder.root / "secrets.json")
+    try:
+        secrets.keeper("")
+        async with asyncio.timeout(_KEYRING_SECONDS):
+            keeper = await secrets.preferred()
+    except Fault as fault:
+        return Check("api keys", "problem", sentence(fault.code).what)
+    except TimeoutError:
+        return Check("api keys", "warning", "the keyring of this system does not answer")
+    if keeper == "keyring":
+        return Check("api keys", "ok", "kept in the keyring of this system")
+    return Check("api keys", "warning", "no keyring: kept as plain text in secrets.json, for you alone (mode 0600)")
 
 
 def _models(folder: DataFolder) -> Check:
     try:
         found = LocalModels(folder.models).all()
-        for model in found:
-            check(model)
     except Fault as fault:
         return Check("local models", "warning", sentence(fault.code, fault.detail).what)
+    for model in found:
+        try:
+            read_header(model.path)
+        except DamagedWeights:
+            return Check("local models", "problem", sentence("model_damaged", {"model": f"local:{model.name}"}).what)
+        except OSError:
+            return Check("local models", "problem", sentence("model_missing", {"model": f"local:{model.name}"}).what)
     names = ", ".join(model.name for model in found)
     return Check("local models", "ok" if found else "warning", names or "none installed")
 
 
-_DRAFT_COUNTS = {
-    "drafts": "SELECT count(*) FROM drafts WHERE status = 'active'",
-    "conflict copies": "SELECT count(*) FROM conflicts",
-    "operations": "SELECT count(*) FROM operations",
-    "unsettled operations": "SELECT count(*) FROM operations WHERE phase NOT IN "
-                            "('accepted', 'terminal_failed', 'cancelled', 'abandoned')",
-}
-_STATE_COUNTS = {
-    "sessions": "SELECT count(*) FROM sessions",
-    "items": "SELECT count(*) FROM items",
-    "turns that have not ended": "SELECT count(*) FROM turns WHERE ended_at IS NULL",
-}
-
-
-def _counts(path: Path, questions: dict[str, str]) -> dict[str, int]:
-    if not path.exists():
-        return {}
-    try:
-        return _look(path, lambda c: {name: int(c.execute(sql).get) for name, sql in questions.items()})
-    except apsw.Error:
-        return {}  # the check of this database says why
-
-
-def _look(path: Path, body: Callable[[apsw.Connection], T]) -> T:
-    connection = apsw.Connection(os.fspath(path), flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        connection.set_busy_timeout(2_000)
-        return body(connection)
-    finally:
-        connection.close()
+def _ignored(error: BaseException) -> None:
+    """Nothing subscribes to these settings, so nothing can fail behind them."""
 
 
 def _versions() -> dict[str, str]:

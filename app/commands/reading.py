@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from app.commands.output import iso, print_json, print_lines
-from app.compose import DraftSide, Services
+from app.commands.output import iso, print_json, print_lines, write
+from app.compose import DraftSide
 from drafts.model import DraftSummary
 from runtime.base.errors import RejectedFault
 from runtime.sessions.model import Item, Session
+from runtime.sessions.store import SessionStore
 
 _EVERYTHING = 1_000_000
 
@@ -28,7 +29,8 @@ async def show_draft(side: DraftSide, draft_id: str, as_json: bool) -> int:
     if draft is None:
         raise RejectedFault("draft_unknown")
     if not as_json:
-        print_lines(draft.content.text.splitlines() or [""])
+        text = draft.content.text
+        write(text if text.endswith("\n") else text + "\n")
         return 0
     print_json({"draft": {
         "id": draft.id, "surface": str(draft.key.surface), "workspace": draft.place.root, "scope": draft.place.scope,
@@ -55,9 +57,9 @@ async def discard_draft(side: DraftSide, draft_id: str, as_json: bool) -> int:
     return 0
 
 
-async def list_sessions(services: Services, as_json: bool) -> int:
+async def list_sessions(sessions: SessionStore, as_json: bool) -> int:
     """Conversations, newest activity first."""
-    found = await services.sessions.list(_EVERYTHING)
+    found = await sessions.list(_EVERYTHING)
     if as_json:
         print_json({"sessions": [_session_row(session) for session in found]})
     else:
@@ -66,15 +68,15 @@ async def list_sessions(services: Services, as_json: bool) -> int:
     return 0
 
 
-async def show_session(services: Services, session_id: str, as_json: bool) -> int:
+async def show_session(sessions: SessionStore, session_id: str, as_json: bool) -> int:
     """One conversation with its items in order. Raises ``session_unknown``."""
-    session = await services.sessions.get(session_id)
+    session = await sessions.get(session_id)
     if session is None:
         raise RejectedFault("session_unknown")
-    items = await services.sessions.items(session_id, limit=_EVERYTHING)
-    turns = await services.sessions.turns(session_id, limit=_EVERYTHING)
+    items = await sessions.items(session_id, limit=_EVERYTHING)
+    turns = await sessions.turns(session_id, limit=_EVERYTHING)
     if not as_json:
-        print_lines(f"{item.kind}: {item.text}" for item in items)
+        write("".join(f"{item.kind}: {item.text}\n" for item in items))
         return 0
     print_json({"session": {
         **_session_row(session),

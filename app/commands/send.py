@@ -1,32 +1,34 @@
 """``inkfast send``: a first execution without a window, through the same path as the button.
 
 The text gets a slot of its own, so that a draft that is being written in a window is never sent or replaced.
+Whatever fails, the text is a draft that was read back, or the person is told to keep it.
 """
 
 from __future__ import annotations
 
 import asyncio
-import sys
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.banner_texts import recovery_banner
-from app.commands.output import print_json
-from app.compose import Services
+from app.commands.failing import FAILED, REFUSED, UNKNOWN, SendFailed, kept_as
+from app.commands.output import print_json, say, write
+from app.commands.watcher import Watcher
+from app.compose import DraftSide, Services
 from app.turn_notes import turn_note
 from drafts.model import DraftKey, TextEdit
 from drafts.open_draft import OpenDraft
 from drafts.phases import Operation, Phase
-from runtime.base.errors import Fault, RejectedFault
+from drafts.store import DraftStore
+from runtime.base.errors import EnvironmentFault, Fault, RejectedFault
 from runtime.base.handover import Place
 from runtime.base.ids import new_id
-from runtime.sessions.events import ItemAppended, ItemExtended, ItemSettled, SessionEvent, TurnChanged
-from runtime.sessions.fold import ConversationFold
 from runtime.sessions.model import Turn, TurnState
 from runtime.workspaces.registry import GLOBAL
 
-_FAILED, _REFUSED, _UNKNOWN = 1, 3, 4
-_STATUS = {TurnState.COMPLETED: 0, TurnState.UNKNOWN: _UNKNOWN}
+STOPPED = 130
+_STATUS = {TurnState.COMPLETED: 0, TurnState.UNKNOWN: UNKNOWN}
+_HANDED_OVER = frozenset({Phase.DISPATCHING, Phase.DISPATCHING_SHELL, Phase.DISPATCH_UNKNOWN})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,25 +46,37 @@ class Request:
 async def run(services: Services, request: Request) -> int:
     """Send, then stay until the answer is stored; returns the exit status.
 
-    Raises :class:`RejectedFault` (``empty_draft``, ``model_unavailable``, ``workspace_unavailable``,
-    ``setting_unsupported``) before anything was reserved; the text is then kept as a draft.
+    Raises :class:`SendFailed`: of a :class:`RejectedFault` (``empty_draft``, ``model_unavailable``,
+    ``workspace_unavailable``, ``setting_unsupported`` …) nothing was reserved.
     """
     place, refusal = await _place(services, request)
-    draft = await _draft(services, place, request)
-    watcher = _Watcher(services, streams=request.wait and not request.as_json)
+    draft = await _draft(services.side.drafts, place, request)
+    watcher = Watcher(services.sessions, streams=request.wait and not request.as_json)
     try:
         if refusal is not None:
             raise refusal
         operation = await services.first.submit(services.first.capture(draft.id))
         if operation.phase is not Phase.ACCEPTED:
-            return _not_accepted(operation)
+            return await _not_accepted(services, request, operation)
         turn = await watcher.end_of(operation.session_id)
-    except Fault:
-        await _keep(services, draft)
-        raise
+    except Fault as fault:
+        raise await _failed(services, draft, request, fault) from fault
+    except asyncio.CancelledError:
+        return await _stopped(services, draft, request)
     finally:
         watcher.close()
-    return _report(request, operation, turn, watcher.answer)
+    return _report(request, operation, turn, watcher)
+
+
+async def kept_instead(side: DraftSide, request: Request, fault: Fault) -> SendFailed:
+    """The conversations cannot be opened: the text becomes a draft, for whenever they can."""
+    draft = await _draft(side.drafts, GLOBAL, request)
+    return SendFailed(fault, await _kept(side.drafts, draft, request))
+
+
+def unstored(fault: Fault, text: str) -> Fault:
+    """Nothing could be stored; with no text there is nothing to say about it."""
+    return SendFailed(fault, "") if text.strip() else fault
 
 
 async def _place(services: Services, request: Request) -> tuple[Place, Fault | None]:
@@ -70,16 +84,20 @@ async def _place(services: Services, request: Request) -> tuple[Place, Fault | N
     try:
         if request.effort:
             raise RejectedFault("setting_unsupported", option="--effort")
-        if request.workspace:
+        if request.workspace is not None:
+            if not request.workspace:
+                raise RejectedFault("workspace_unavailable")
             return await services.workspaces.open_folder(Path(request.workspace).expanduser()), None
     except Fault as fault:
         return GLOBAL, fault
     return GLOBAL, None
 
 
-async def _draft(services: Services, place: Place, request: Request) -> OpenDraft:
-    drafts = services.side.drafts
-    draft = await drafts.open(DraftKey.workspace(place.workspace_id, new_id("slot")), place)
+async def _draft(drafts: DraftStore, place: Place, request: Request) -> OpenDraft:
+    try:
+        draft = await drafts.open(DraftKey.workspace(place.workspace_id, new_id("slot")), place)
+    except Fault as fault:
+        raise unstored(fault, request.text) from fault
     if request.model:
         drafts.set_settings(draft.id, replace(draft.settings, model=request.model, model_source="explicit"))
     if request.text:
@@ -87,82 +105,74 @@ async def _draft(services: Services, place: Place, request: Request) -> OpenDraf
     return draft
 
 
-async def _keep(services: Services, draft: OpenDraft) -> None:
-    """Confirm the draft and say where it is. Raises :class:`Fault` if it cannot be saved."""
-    if draft.has_content:
-        await services.side.drafts.save(draft.id)
-        sys.stderr.write(f"The text is kept as draft {draft.id}.\n")
+async def _kept(drafts: DraftStore, draft: OpenDraft, request: Request) -> str:
+    """The id of the stored draft, once its text has been read back; else empty."""
+    try:
+        if not await _is_stored(drafts, draft, request):
+            await drafts.save(draft.id)
+        return draft.id if await _is_stored(drafts, draft, request) else ""
+    except Fault:
+        return ""
 
 
-def _not_accepted(operation: Operation) -> int:
-    banner = recovery_banner(operation.phase, operation.error_code)
+async def _is_stored(drafts: DraftStore, draft: OpenDraft, request: Request) -> bool:
+    row = await drafts.show(draft.id)
+    return row is not None and row.content.text == request.text
+
+
+async def _failed(services: Services, draft: OpenDraft, request: Request, fault: Fault) -> Fault:
+    """What is said of ``fault``, by what can be read of the draft and its operation now."""
+    if not draft.has_content:
+        return fault
+    kept = await _kept(services.side.drafts, draft, request)
+    if isinstance(fault, RejectedFault):
+        return SendFailed(fault, kept)
+    try:
+        operation = await services.first.latest(draft.id)
+    except Fault:
+        return SendFailed(EnvironmentFault("dispatch_unknown"), kept)
+    handed_over = operation is not None and operation.phase in _HANDED_OVER
+    return SendFailed(EnvironmentFault("dispatch_unknown") if handed_over else fault, kept)
+
+
+async def _stopped(services: Services, draft: OpenDraft, request: Request) -> int:
+    """Ctrl+C: the running answer is stopped and what has arrived is kept; before that, the draft is."""
+    try:
+        operation = await services.first.latest(draft.id)
+        if operation is not None and operation.phase is Phase.ACCEPTED:
+            await services.controller.stop(operation.session_id)
+            say(f"\ninkfast: This was stopped.\nWhat had arrived is kept in conversation {operation.session_id}.")
+            return STOPPED
+    except Fault:
+        operation = None
+    kept = await _kept(services.side.drafts, draft, request)
+    say("inkfast: This was stopped.")
+    if kept:
+        say(kept_as(kept))
+    return UNKNOWN if operation is not None and operation.phase in _HANDED_OVER else STOPPED
+
+
+async def _not_accepted(services: Services, request: Request, operation: Operation) -> int:
+    detail = {"model": request.model or services.catalogue.default}
+    banner = recovery_banner(operation.phase, operation.error_code, detail)
     if banner is not None:
-        sys.stderr.write(f"inkfast: {banner.title}\n{banner.text}\n")
-    sys.stderr.write(f"The text is kept as draft {operation.draft_id}.\n")
-    if operation.phase is Phase.DISPATCH_UNKNOWN:
-        return _UNKNOWN
-    return _REFUSED if operation.phase is Phase.TERMINAL_FAILED else _FAILED
+        say(f"inkfast: {banner.title}\n{banner.text}")
+    say(kept_as(operation.draft_id))
+    if operation.phase in _HANDED_OVER:
+        return UNKNOWN
+    return REFUSED if operation.phase is Phase.TERMINAL_FAILED else FAILED
 
 
-def _report(request: Request, operation: Operation, turn: Turn, answer: str) -> int:
+def _report(request: Request, operation: Operation, turn: Turn, watcher: Watcher) -> int:
     if request.as_json:
         print_json({"session": {"id": operation.session_id, "turn": turn.id, "turn_state": str(turn.state),
-                                "error_code": turn.error_code, "answer": answer}})
+                                "error_code": turn.error_code, "answer": watcher.answer}})
     elif request.wait:
-        sys.stdout.write("\n")
+        watcher.finish()
     else:
-        sys.stdout.write(operation.session_id + "\n")
-    note = turn_note(turn.state.value, turn.finish_reason, turn.error_code, turn.error)
+        write(operation.session_id + "\n")
+    reported = {key: value for key, value in turn.detail.items() if isinstance(value, str | int | float | bool)}
+    note = turn_note(turn.state.value, turn.finish_reason, turn.error_code, turn.error, reported)
     if note is not None:
-        sys.stderr.write(f"inkfast: {note.label}. {note.text}\n")
-    return _STATUS.get(turn.state, _FAILED)
-
-
-class _Watcher:
-    """Folds the conversation's events; streams the answer as it is stored."""
-
-    def __init__(self, services: Services, *, streams: bool) -> None:
-        self._sessions = services.sessions
-        self._streams = streams
-        self._fold = ConversationFold("")
-        self._early: list[SessionEvent] = []
-        self._printed = 0
-        self._ended: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
-        self._unsubscribe = services.sessions.subscribe(self._heard)
-
-    @property
-    def answer(self) -> str:
-        """Everything the assistant has said so far."""
-        return "".join(item.text for item in self._fold.items if item.kind == "assistant")
-
-    async def end_of(self, session_id: str) -> Turn:
-        """The conversation's turn once it has ended."""
-        self._fold = ConversationFold(session_id)
-        self._fold.merge(await self._sessions.items(session_id), await self._sessions.turns(session_id))
-        for event in self._early:
-            self._fold.apply(event)
-        self._early.clear()
-        self._show()
-        return await self._ended
-
-    def close(self) -> None:
-        self._unsubscribe()
-
-    def _heard(self, event: SessionEvent) -> None:
-        if not isinstance(event, ItemAppended | ItemExtended | ItemSettled | TurnChanged):
-            return
-        if not self._fold.session_id:
-            self._early.append(event)
-            return
-        self._fold.apply(event)
-        self._show()
-
-    def _show(self) -> None:
-        answer = self.answer
-        if self._streams and len(answer) > self._printed:
-            sys.stdout.write(answer[self._printed:])
-            sys.stdout.flush()
-            self._printed = len(answer)
-        ended = next((turn for turn in self._fold.turns.values() if turn.state.is_terminal), None)
-        if ended is not None and not self._ended.done():
-            self._ended.set_result(ended)
+        say(f"inkfast: {note.text}")
+    return _STATUS.get(turn.state, FAILED)

@@ -46,6 +46,10 @@ class SecretStore:
         ledger = self._read()
         return "file" if name in ledger.keys else "keyring" if name in ledger.in_keyring else None
 
+    async def preferred(self) -> Keeper:
+        """Where a new key would be kept. The keyring is only asked whether it can be used: nothing is unlocked."""
+        return "file" if await self._keychain("look", "") is None else "keyring"
+
     async def get(self, name: str) -> str:
         """The key, empty if none was given.
 

@@ -21,6 +21,8 @@ _CODES: tuple[tuple[type[apsw.Error], str], ...] = (
 
 def translate(error: apsw.Error) -> Fault | apsw.Error:
     """The environment's fault with its code; a programming error is returned as it is."""
+    if getattr(error, "extendedresult", 0) == apsw.SQLITE_IOERR_SHMSIZE:
+        return EnvironmentFault("disk_full", str(error), sqlite=type(error).__name__)  # no room for the -shm file
     for kind, code in _CODES:
         if isinstance(error, kind):
             return EnvironmentFault(code, str(error), sqlite=type(error).__name__)
