@@ -23,7 +23,7 @@ pytestmark = pytest.mark.xvfb
 
 @pytest.fixture
 def provider(tmp_path: Path, folder: DataFolder, request: pytest.FixtureRequest) -> Iterator[ProviderProcess]:
-    """The default server of the program; the test's ``behaves`` mark gives its options."""
+    """The default server of the program; ``_behaves`` gives its options."""
     with ProviderProcess(tmp_path, *getattr(request, "param", ())) as process:
         choose_server(folder.settings, process.port)
         yield process
