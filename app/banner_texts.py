@@ -6,11 +6,12 @@ them it is, what is safe, and offers only what that phase allows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal, TypeAlias
 
 from app.sentences import NO_DETAIL, Detail, sentence
 from drafts.phases import Phase
+from runtime.base.record import record
 
 RECEIPT_FOUND = "receipt_found"
 """The code of an abandoned operation whose receipt turned up later (drafts/operations.py)."""
@@ -18,7 +19,7 @@ RECEIPT_FOUND = "receipt_found"
 Tone: TypeAlias = Literal["info", "warn", "danger"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BannerAction:
     """One button: ``id`` is what the banner's signal carries. At most one action of a banner is primary."""
 
@@ -27,7 +28,7 @@ class BannerAction:
     primary: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BannerText:
     """A banner: ``title`` is what happened, ``text`` what is safe. ``busy`` shows that work is going on."""
 

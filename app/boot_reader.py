@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 
 from drafts.model import DraftKey, Surface
 from drafts.peek import Peeked, peek
 from runtime.base.folder import DataFolder
 from runtime.base.handover import Place
+from runtime.base.record import record
 from runtime.sessions.peek import Glimpse
 from runtime.sessions.peek import peek as peek_sessions
 from runtime.settings.peek import peek_theme
@@ -22,7 +22,7 @@ _TAIL_ITEMS = 40
 _TREE_ROWS = 60
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BootData:
     """Theme, window place, the restored draft and the conversation around it."""
 

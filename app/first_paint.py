@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 import time
-from dataclasses import dataclass
 from pathlib import PurePath
 from typing import cast
 
@@ -30,6 +29,7 @@ from app.window import MainWindow
 from drafts.journal import EditJournal
 from drafts.open_draft import OpenDraft
 from runtime.base.handover import Place
+from runtime.base.record import record
 from runtime.sessions.model import Session
 
 NEW = "New conversation"
@@ -37,7 +37,7 @@ _EXPOSED_SECONDS = 0.25
 HINT = "Enter sends · Shift+Enter new line"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Painted:
     """The widgets and the draft that is on the screen."""
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TypeAlias
 
 from app.sentence_table import SENTENCES
+from runtime.base.record import record
 
 Detail: TypeAlias = Mapping[str, str | float | bool | None]
 NO_DETAIL: Detail = MappingProxyType({})
@@ -34,7 +34,7 @@ _PATH = re.compile(r"^(?:[~/\\]|[A-Za-z]:[\\/]|file:)|[\\/][^\\/\s]+[\\/]")
 _URL = re.compile(r"^https?://", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Sentence:
     """Three short sentences: ``what`` happened, what is ``safe``, and the one ``action`` that helps."""
 

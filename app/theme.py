@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from types import MappingProxyType
 from typing import Any, Literal
@@ -18,6 +17,7 @@ from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalett
 from PySide6.QtWidgets import QApplication
 
 import resources
+from runtime.base.record import record
 
 Scheme = Literal["light", "dark"]
 Choice = Literal["system", "light", "dark"]
@@ -31,7 +31,7 @@ _SIZE_OF: Mapping[str, str] = MappingProxyType({"code": "body"})
 _TOKEN = re.compile(r"@([a-z_]+)")
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Theme:
     """The tokens of one scheme. Sizes are device-independent pixels."""
 

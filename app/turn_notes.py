@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from app.sentences import NO_DETAIL, Detail, sentence
+from runtime.base.record import record
 
 NoteTone: TypeAlias = Literal["muted", "warn", "danger"]
 _LONGEST_QUOTE = 300
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TurnNote:
     """``label`` is one or two words for a chip; ``text`` is the full sentence."""
 

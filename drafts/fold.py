@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from drafts.model import TextEdit
+from runtime.base.record import record
 
 _ENCODING = "utf-16-le"
 _ERRORS = "surrogatepass"
@@ -20,7 +20,7 @@ class MisfitError(ValueError):
     """An edit reaches beyond the text that it is applied to."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class BaseText:
     """What identifies a text without holding it: its length in UTF-16 units and a digest of its bytes."""
 

@@ -7,11 +7,12 @@ Light on purpose: the first paint imports it, so nothing here may need asyncio, 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from runtime.base.handover import JsonObject, Place
+from runtime.base.record import record
 
 
 class Surface(StrEnum):
@@ -24,7 +25,7 @@ class Surface(StrEnum):
     ATTACHED = "attached"
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DraftKey:
     """At most one active draft exists per (surface, key)."""
 
@@ -46,7 +47,7 @@ SaveState = Literal["saved", "dirty", "saving", "error", "conflict"]
 _EMPTY: JsonObject = {}
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DraftContent:
     """Composer text with caret and selection anchor; ``parts`` keeps every structured member unread.
 
@@ -64,7 +65,7 @@ class DraftContent:
         return not self.text.strip() and not any(self.parts.values())
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DraftSettings:
     """Settings of a draft. ``model`` is a mirror of the live default while ``model_source`` is ``default``."""
 
@@ -76,7 +77,7 @@ class DraftSettings:
     extra: JsonObject = field(default_factory=lambda: _EMPTY)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TextEdit:
     """Replace ``removed`` UTF-16 units at ``position`` by ``inserted``."""
 
@@ -85,7 +86,7 @@ class TextEdit:
     inserted: str
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Draft:
     """One row of the drafts table: a confirmed revision."""
 
@@ -104,7 +105,7 @@ class Draft:
     updated_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DraftSummary:
     """One draft in a list: no text but its first line."""
 
@@ -120,7 +121,7 @@ class DraftSummary:
     updated_at: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Conflict:
     """A losing edit, kept for the person."""
 

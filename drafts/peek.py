@@ -7,7 +7,6 @@ writers are replayed on the row in memory; the store folds them for good after t
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 import apsw
@@ -19,12 +18,13 @@ from drafts.replay import Log, Stored, dead_logs, read_log, replay
 from drafts.schema import VERSION
 from runtime.base.errors import Fault
 from runtime.base.handover import JsonObject, Place
+from runtime.base.record import record
 from runtime.storage.faults import translate
 
 PATIENCE_MS = 100
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Peeked:
     """``surface`` is the restore slot (None: show the default). ``draft`` None: the store cannot be used.
 

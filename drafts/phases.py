@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from types import MappingProxyType
 
 from runtime.base.handover import JsonObject
+from runtime.base.record import record
 
 
 class Phase(StrEnum):
@@ -68,7 +68,7 @@ ALLOWED: Mapping[Phase, frozenset[Phase]] = MappingProxyType(
 """The closed list: from each phase to the phases that may follow. Anything else is a bug."""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Operation:
     """One row of the operations table. ``request`` is the frozen snapshot, ``execution`` what was sent."""
 

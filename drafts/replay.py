@@ -17,6 +17,7 @@ from drafts.fold import BaseText, MisfitError, base_text, fold, shifted, typed_p
 from drafts.journal import FORMAT
 from drafts.model import DraftKey, Surface, TextEdit
 from runtime.base.handover import Place, Scope
+from runtime.base.record import record
 
 
 @dataclass(slots=True)
@@ -52,7 +53,7 @@ class Log:
         return [c for c in self.chains if c.draft_id == draft_id or (c.key == key and c.base is None)]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Stored:
     """What replay needs of a row. ``writer`` and ``seq``: what the row covers of the journals."""
 
@@ -61,7 +62,7 @@ class Stored:
     seq: int
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Loss:
     """Records that do not fit: the chain, and those of its edits that no row covers."""
 
@@ -69,7 +70,7 @@ class Loss:
     uncovered: tuple[TextEdit, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Replayed:
     """The text with all records that fit. ``seq`` is the last record of this draft, ``caret`` the place of it."""
 

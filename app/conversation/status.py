@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from PySide6.QtCore import QPointF, QSize, Qt
@@ -13,12 +12,13 @@ from app.conversation.labels import ElidedLabel
 from app.sentences import sentence
 from app.theme import ThemeController
 from drafts.model import SaveState
+from runtime.base.record import record
 
 StatusTone: TypeAlias = Literal["ok", "accent", "warn", "danger", "text_faint"]
 HEIGHT = 26
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Status:
     """A dot and its words."""
 

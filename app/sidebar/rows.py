@@ -16,6 +16,7 @@ from app.sidebar.time_labels import TimeLabels
 from drafts.model import DraftSummary, Surface
 from drafts.phases import Phase
 from runtime.base.handover import Place, SessionPresence
+from runtime.base.record import record
 from runtime.sessions.model import Session, TurnState
 
 UNTITLED = "New conversation"
@@ -62,7 +63,7 @@ class Workspace(Protocol):
     def available(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class TreeRow:
     """One line. ``id`` is the workspace's for a workspace and its primary draft, ``<workspace id>/<slot>`` for a
     parallel draft, the session's for a conversation.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from app.sentences import sentence
 from app.turn_notes import older_not_sent, turn_note
+from runtime.base.record import record
 from runtime.sessions.model import Item, ItemKind, ItemState, Turn
 
 RowKind: TypeAlias = Literal["user", "assistant", "reasoning", "notice", "error", "ending"]
@@ -23,7 +24,7 @@ _LABELS: Mapping[RowKind, str] = MappingProxyType({
 })  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Row:
     """One row. ``label`` names the speaker or is the word of a chip; ``note`` is a quiet addition to it.
 

@@ -18,6 +18,8 @@ import os
 import signal
 from dataclasses import dataclass, field
 
+from runtime.base.record import record
+
 _declared: dict[str, str] = {}
 
 
@@ -72,7 +74,7 @@ def hit(name: str) -> None:
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Step:
     """A durable step: one failpoint just before its commit and one just after."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
 
 from runtime.base.errors import EnvironmentFault
 from runtime.base.loading import load_now
+from runtime.base.record import record
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class DataFolder:
     """Paths below one root; nothing is created until :meth:`prepare`."""
 

@@ -7,17 +7,17 @@ gateway as a Protocol over these types, ``runtime/sessions`` implements it, ``ap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import Literal, TypeAlias
 
 from runtime.base.jsontypes import JsonValue
+from runtime.base.record import record
 
 JsonObject: TypeAlias = Mapping[str, JsonValue]
 Scope = Literal["project", "global"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Place:
     """Where a conversation belongs. ``root`` is an absolute folder, or empty for the global workspace."""
 
@@ -26,7 +26,7 @@ class Place:
     root: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Reservation:
     """The identities of one operation (spec/drafts.md section 6, step 5), chosen before the first try.
 
@@ -43,7 +43,7 @@ class Reservation:
     title_hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Submission:
     """What is handed to admission. ``payload`` is the expanded execution payload: ``{"text": str, …}``."""
 
@@ -53,7 +53,7 @@ class Submission:
     payload: JsonObject
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Receipt:
     """Durable proof that a submission was admitted (spec/sessions.md section 2)."""
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import Literal
 
 from runtime.base.handover import JsonObject, Place, SessionPresence
+from runtime.base.record import record
 
 _EMPTY: JsonObject = {}
 
@@ -49,7 +50,7 @@ ItemState = Literal["streaming", "final", "interrupted"]
 TitleSource = Literal["none", "first_line", "job", "manual"]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Session:
     """A formal conversation. ``requested`` and ``observed`` settings are two fields and never mixed."""
 
@@ -69,7 +70,7 @@ class Session:
     turn_state: TurnState | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Turn:
     """One accepted submission and what answers it."""
 
@@ -86,7 +87,7 @@ class Turn:
     detail: JsonObject = field(default_factory=lambda: _EMPTY)
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Item:
     """One visible record. ``text`` is what is stored so far; ``data`` holds kind-specific members."""
 

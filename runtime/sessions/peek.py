@@ -8,7 +8,7 @@ says what is wrong when it opens the store.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -16,6 +16,7 @@ import apsw
 
 from runtime.base.errors import Fault
 from runtime.base.handover import SessionPresence
+from runtime.base.record import record
 from runtime.sessions.model import Item, Session, Turn
 from runtime.sessions.queries import read_items, read_session, recent_sessions, recent_turns
 from runtime.sessions.tables import VERSION
@@ -27,7 +28,7 @@ _BUSY_MS = 150
 _Dead = dict[str, Ending]  # by turn id
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Glimpse:
     """``code`` is empty, ``missing``, ``future_schema``, ``unsupported_schema`` or a storage code.
 

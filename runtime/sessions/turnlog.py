@@ -6,12 +6,12 @@ Each function returns the turn as it is now, or None where the swap lost: somebo
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, cast
 
 import apsw
 
 from runtime.base.handover import JsonObject
+from runtime.base.record import record
 from runtime.sessions.model import Turn, TurnState
 from runtime.sessions.rows import TURN_COLUMNS, dump, turn_of
 
@@ -27,7 +27,7 @@ TerminalState: TypeAlias = Literal[
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Ending:
     """The one terminal record of a turn. ``error`` may hold the server's own words, cut at 500 characters."""
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import apsw
+
+from runtime.base.record import record
 
 Apply = Callable[[apsw.Connection], None]
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Migration:
     """One named forward step: a file of version ``version - 1`` becomes one of ``version``."""
 
@@ -19,7 +20,7 @@ class Migration:
     apply: Apply
 
 
-@dataclass(frozen=True, slots=True)
+@record
 class Schema:
     """The current layout (``create``, at ``version``) and the ordered steps that lead to it."""
 
