@@ -140,14 +140,18 @@ class LiveDrafts:
 
     def _evict(self) -> list[OpenDraft]:
         """Let the oldest clean drafts go; returns those whose caret must be stored first."""
-        clean = [d for d in self._drafts.values() if d.state == "saved" and not d.locked and not d.loading]
         late: list[OpenDraft] = []
-        for draft in clean[: max(0, len(clean) - KEPT_CLEAN)]:
+        for draft in self._surplus():
             if draft.caret_moved:
                 late.append(draft)
             else:
                 self._forget(draft)
         return late
+
+    def _surplus(self) -> list[OpenDraft]:
+        """The clean drafts beyond the newest twenty, as things are now."""
+        clean = [d for d in self._drafts.values() if d.state == "saved" and not d.locked and not d.loading]
+        return clean[: max(0, len(clean) - KEPT_CLEAN)]
 
     def _get(self, draft_id: str) -> OpenDraft:
         draft = self.by_id(draft_id)

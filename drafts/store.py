@@ -333,7 +333,7 @@ class DraftStore(LiveDrafts, DraftQueries):
     async def _store_caret(self, draft: OpenDraft) -> None:
         with contextlib.suppress(Fault):
             await self._autosave.save(draft)
-        if draft.state == "saved" and not draft.locked:
+        if draft in self._surplus():  # it may have been opened again meanwhile
             self._forget(draft)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 
 import pytest
 
 from drafts.fold import MisfitError
+from drafts.live import KEPT_CLEAN
 from drafts.model import DraftKey, DraftSettings, TextEdit
 from drafts.restore import surface_object
 from drafts.store import Unsaved
@@ -290,3 +292,19 @@ async def test_half_a_pair_in_a_first_line_does_not_break_the_list(desk: Desk) -
     await desk.store.save(draft.id)
     [summary] = await desk.store.summaries()
     assert summary.first_line == "a\ud83d b" and summary.has_content
+
+
+async def test_a_draft_that_is_opened_again_while_its_caret_is_stored_stays_open(desk: Desk) -> None:
+    first = await desk.store.open(DraftKey.session("s-0"), GLOBAL)
+    desk.type(first, "kept")
+    await desk.store.save(first.id)
+    desk.store.move_caret(first.id, 1, 1)
+    for number in range(1, KEPT_CLEAN + 1):
+        await desk.store.open(DraftKey.session(f"s-{number}"), GLOBAL)
+    desk.store.begin_open(DraftKey.session("one too many"), GLOBAL)
+    again = desk.store.begin_open(DraftKey.session("s-0"), GLOBAL)  # in the moment in which it is to be let go
+    await desk.until(lambda: not again.caret_moved)
+    for _turn in range(5):
+        await asyncio.sleep(0)
+    desk.type(again, ", and more")
+    assert (await desk.store.save(again.id)).outcome == "saved"
