@@ -14,6 +14,7 @@ from drafts.settlement import GONE, look, settle
 from drafts.workbench import PUBLICATION_SECONDS, Workbench, reservation
 from runtime.base import failpoints
 from runtime.base.handover import JsonObject, SessionPresence, Submission
+from runtime.storage.leases import Lease
 
 BEFORE_ADMIT = failpoints.declare("submission.before_admit", "handed over or not: unknown, and never replayed")
 AFTER_ADMIT = failpoints.declare("submission.after_admit", "the receipt decides, and nothing is admitted again")
@@ -45,8 +46,9 @@ async def _carry(bench: Workbench, operation: Operation, execution: JsonObject) 
     if isinstance(host, Operation):
         return host
     published = False
-    lease = await bench.leases.acquire("publication", operation.id, seconds=PUBLICATION_SECONDS)
+    lease: Lease | None = None
     try:
+        lease = await bench.leases.acquire("publication", operation.id, seconds=PUBLICATION_SECONDS)
         if lease is None:
             change = Change("lease_unavailable", "the publication lease is held")
             return await bench.move_or_read(PHASE, starting, Phase.RESUME_REQUIRED, change)

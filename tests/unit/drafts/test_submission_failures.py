@@ -12,6 +12,8 @@ from drafts.watch import DELAYS
 from runtime.base.errors import EnvironmentFault, Fault, RejectedFault
 from runtime.base.folder import DataFolder
 from runtime.base.handover import SessionPresence
+from runtime.storage.leases import Lease
+from runtime.storage.lockfiles import Kind
 from tests.fakes.clock import FakeClock
 from tests.fakes.desk import Desk, desk_at
 from tests.fakes.gateway import FakeGateway
@@ -373,3 +375,17 @@ async def test_two_continues_are_one_dispatch(desk: Desk) -> None:
     await asyncio.gather(*(desk.first.resume(failed.id) for _ in range(5)))
     assert (await desk.bench.read(failed.id)).phase is Phase.ACCEPTED
     assert desk.gateway.admissions() == [failed.submission_id]
+
+
+async def test_a_lease_that_cannot_be_used_closes_the_started_host(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    acquire = desk.bench.leases.acquire
+
+    async def broken(kind: Kind, *identity: str, seconds: float) -> Lease | None:
+        if kind == "publication":
+            raise EnvironmentFault("lease_unavailable")
+        return await acquire(kind, *identity, seconds=seconds)
+
+    monkeypatch.setattr(desk.bench.leases, "acquire", broken)
+    with pytest.raises(EnvironmentFault):
+        await desk.sent()
+    assert (desk.gateway.hosts[0].closed, desk.gateway.published) == (1, [])
