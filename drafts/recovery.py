@@ -44,10 +44,14 @@ class Recovery:
         self._bench = bench
 
     async def reconcile(self) -> RecoveryReport:
-        """Settle what can be settled. A fault stops one operation, never the others."""
+        """Settle what can be settled. A fault stops one operation, never the others.
+
+        Then the lock files of sends and processes that are over go: there is one of each, and nobody else removes it.
+        """
         found = await self._bench.database.read(operations.unsettled)
         report = RecoveryReport(tuple([await self._settle(operation) for operation in found]))
-        log.info("operations reconciled", extra={"counts": dict(report.counts)})
+        swept = self._bench.leases.sweep()
+        log.info("operations reconciled", extra={"counts": dict(report.counts), "count": swept})
         return report
 
     async def _settle(self, operation: Operation) -> Settled:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 import filelock
@@ -17,6 +18,8 @@ from runtime.base.errors import EnvironmentFault
 from runtime.storage.lockfiles import Kind, lease_path, looks_held
 
 _POLL_SECONDS = 0.02
+_SWEPT_AT_MOST = 500
+_ONCE: tuple[Kind, ...] = ("request", "publication", "owner")
 
 
 @dataclass(slots=True)
@@ -42,9 +45,12 @@ class LeaseBook:
 
         Raises :class:`EnvironmentFault` ``lease_unavailable`` if the lock file cannot be used.
         """
+        return self._take(kind, self._path(kind, identity))
+
+    def _take(self, kind: Kind, path: Path) -> Lease | None:
         # No soft fallback: a marker file would outlive a killed holder, which is what leases exist to avoid.
         lock = filelock.FileLock(
-            os.fspath(self._path(kind, identity)),
+            os.fspath(path),
             mode=0o600,
             thread_local=False,
             fallback_to_soft=False,
@@ -78,6 +84,27 @@ class LeaseBook:
         """Remove the file of a free lease whose identity is never used again."""
         with contextlib.suppress(OSError):
             self._path(kind, identity).unlink(missing_ok=True)
+
+    def sweep(self, at_most: int = _SWEPT_AT_MOST) -> int:
+        """Remove files that nobody holds, for identities that come once: a send, an operation, a process.
+
+        Each is removed by its holder, and the lock library gives up a lock whose file has gone, so nobody ever
+        holds a lease that another one can take too. Worker leases stay: their holders try once and do not wait.
+        Returns how many were removed.
+        """
+        removed = 0
+        for kind in _ONCE:
+            for path in islice(self._folder.glob(f"{kind}-*.lock"), at_most - removed):
+                with contextlib.suppress(EnvironmentFault, OSError):
+                    lease = self._take(kind, path)
+                    if lease is None:
+                        continue
+                    try:
+                        path.unlink()
+                        removed += 1
+                    finally:
+                        lease.release()
+        return removed
 
     def _path(self, kind: Kind, identity: tuple[str, ...]) -> Path:
         return lease_path(self._folder, kind, identity)

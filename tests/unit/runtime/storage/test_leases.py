@@ -142,3 +142,23 @@ def test_lock_files_are_private_and_name_nothing(tmp_path: Path, leases: LeaseBo
     assert "secret-name" not in file.name
     assert b"secret-name" not in file.read_bytes()
     lease.release()
+
+
+def test_files_of_what_comes_once_are_swept_and_held_ones_stay(tmp_path: Path, clock: FakeClock) -> None:
+    book = LeaseBook(tmp_path, clock)
+    for number in range(5):
+        taken = book.try_acquire("request", "draft", str(number))
+        assert taken is not None
+        taken.release()
+    worker = book.try_acquire("worker", "session")
+    held = book.try_acquire("publication", "operation")
+    assert held is not None and worker is not None
+    worker.release()
+    assert book.sweep(at_most=3) == 3
+    assert book.sweep() == 2
+    assert sorted(path.name.partition("-")[0] for path in tmp_path.iterdir()) == ["publication", "worker"]
+    assert book.try_acquire("publication", "operation") is None
+    held.release()
+    again = book.try_acquire("request", "draft", "0")
+    assert again is not None and book.is_held("request", "draft", "0")
+    again.release()
