@@ -12,18 +12,12 @@ from app.theme import ThemeController
 from app.transcript.rows import Row
 from app.transcript.selection import Mark
 from app.transcript.view import TranscriptView
-from tests.gui.transcript.kit import colors, jump, picture, point_of, rows, tops
-
-
-def _drag(view: TranscriptView, start: QPoint, end: QPoint) -> None:
-    QTest.mousePress(view.viewport(), Qt.MouseButton.LeftButton, pos=start)
-    QTest.mouseMove(view.viewport(), end)
-    QTest.mouseRelease(view.viewport(), Qt.MouseButton.LeftButton, pos=end)
+from tests.gui.transcript.kit import colors, drag, jump, picture, point_of, rows, tops
 
 
 def test_text_is_selected_across_rows_and_copied(view: TranscriptView) -> None:
     view.set_rows([Row("u", "user", "first question"), Row("a", "assistant", "the answer")])
-    _drag(view, point_of(view, "u", 6), point_of(view, "a", 4))
+    drag(view, point_of(view, "u", 6), point_of(view, "a", 4))
     assert view.selection.text() == "question\n\nthe "
     QTest.keySequence(view, QKeySequence("Ctrl+C"))
     assert QGuiApplication.clipboard().text() == "question\n\nthe "

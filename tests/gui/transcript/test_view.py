@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 from app.theme import ThemeController
 from app.transcript.rows import Row
 from app.transcript.view import TranscriptView
-from tests.gui.transcript.kit import colors, jump, picture, point_of, rows, tops
+from tests.gui.transcript.kit import colors, drag, jump, picture, point_of, rows, tops
 
 # rows and following
 
@@ -165,13 +165,13 @@ def test_five_megabytes_in_one_row_lay_out_what_is_seen(view: TranscriptView) ->
 
 def test_user_block_code_and_selection_wear_their_colours(view: TranscriptView, themes: ThemeController) -> None:
     view.set_rows([Row("u", "user", "hello"), Row("a", "assistant", "text\n\n```py\nx = 1\n```", label="Assistant")])
-    colors = colors(picture(view))
+    seen = colors(picture(view))
     theme = themes.theme
-    assert theme.color("user_block").rgb() in colors
-    assert theme.color("code_ground").rgb() in colors
-    assert theme.color("selection").rgb() not in colors
+    assert theme.color("user_block").rgb() in seen
+    assert theme.color("code_ground").rgb() in seen
+    assert theme.color("selection").rgb() not in seen
     view.select_all()
-    assert theme.color("selection").rgb() in colors(picture(view))
+    assert theme.color("selection").rgb() in seen(picture(view))
 
 
 def test_a_change_of_theme_repaints_and_keeps_the_place(view: TranscriptView, themes: ThemeController) -> None:
@@ -238,7 +238,7 @@ def test_chinese_emoji_and_combining_characters_are_selected_whole(view: Transcr
     text = "修复🌍e\u0301 end"
     view.set_rows([Row("a", "assistant", text)])
     QTest.mouseMove(view.viewport(), QPoint(0, 0))
-    _drag(view, point_of(view, "a", 0), point_of(view, "a", text.index("e\u0301")))
+    drag(view, point_of(view, "a", 0), point_of(view, "a", text.index("e\u0301")))
     assert view.selection.text() == "修复🌍"
 
 
