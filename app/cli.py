@@ -116,7 +116,14 @@ def _models(parser: argparse.ArgumentParser) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; returns the exit status."""
     prepare_streams()
-    arguments, folder = _folder_first(list(sys.argv[1:] if argv is None else argv))
+    try:
+        return _main(list(sys.argv[1:] if argv is None else argv))
+    except KeyboardInterrupt:
+        return STOPPED
+
+
+def _main(given: list[str]) -> int:
+    arguments, folder = _folder_first(given)
     if arguments and arguments[0] in COMMANDS:
         options = command_parser().understand(arguments)
         options.data_dir = options.data_dir or folder
@@ -141,5 +148,3 @@ def _guarded(options: argparse.Namespace) -> int:
     except Fault as fault:
         explain(fault)
         return status_of(fault)
-    except KeyboardInterrupt:
-        return STOPPED
