@@ -171,7 +171,7 @@ def test_user_block_code_and_selection_wear_their_colours(view: TranscriptView, 
     assert theme.color("code_ground").rgb() in seen
     assert theme.color("selection").rgb() not in seen
     view.select_all()
-    assert theme.color("selection").rgb() in seen(picture(view))
+    assert theme.color("selection").rgb() in colors(picture(view))
 
 
 def test_a_change_of_theme_repaints_and_keeps_the_place(view: TranscriptView, themes: ThemeController) -> None:
