@@ -41,7 +41,7 @@ def keep_row(connection: apsw.Connection, draft_id: str, now: int, *, always: bo
         if not always:
             return
         connection.execute(
-            "DELETE FROM revisions WHERE draft_id = ? AND revision > 0 AND saved_at > ?", (draft_id, now - APART_MS)
+            "DELETE FROM revisions WHERE draft_id = ? AND revision > 0 AND saved_at = ?", (draft_id, newest)
         ).fetchall()
     connection.execute(
         "INSERT OR REPLACE INTO revisions SELECT id, revision, content_json, settings_json, ? FROM drafts WHERE id = ?",

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from drafts import history
 from drafts.model import TextEdit
+from runtime.base.failpoints import Step
 from tests.unit.drafts.conftest import GLOBAL, KEY, Desk
+
+
+_STEP = Step("tests.history")
 
 
 async def _kept(desk: Desk, draft_id: str) -> list[str]:
@@ -57,3 +62,16 @@ async def test_restoring_an_earlier_version_keeps_what_it_replaces(desk: Desk) -
     await desk.store.save(draft.id)
     assert draft.text == "old"
     assert "old and newer and newest" in await _kept(desk, draft.id)
+
+
+async def test_a_clock_that_was_set_back_costs_no_earlier_version(desk: Desk) -> None:
+    draft = await desk.store.open(KEY, GLOBAL)
+    for text in ("one", ", two"):
+        desk.type(draft, text)
+        await desk.store.save(draft.id)
+        await desk.clock.advance(61)
+    desk.type(draft, ", three")
+    await desk.store.save(draft.id)
+    before = desk.clock.now_ms() - 86_400_000
+    await desk.database.run(_STEP, lambda connection: history.keep_row(connection, draft.id, before, always=True))
+    assert set(await _kept(desk, draft.id)) >= {"one", "one, two", "one, two, three"}
