@@ -46,7 +46,7 @@ class Recovery:
     async def reconcile(self) -> RecoveryReport:
         """Settle what can be settled. A fault stops one operation, never the others.
 
-        Then the lock files of sends and processes that are over go: there is one of each, and nobody else removes it.
+        Then the lock files of sends that are over go: there are two of each, and nobody else removes them.
         """
         found = await self._bench.database.read(operations.unsettled)
         report = RecoveryReport(tuple([await self._settle(operation) for operation in found]))

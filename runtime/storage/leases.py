@@ -19,7 +19,7 @@ from runtime.storage.lockfiles import Kind, lease_path, looks_held
 
 _POLL_SECONDS = 0.02
 _SWEPT_AT_MOST = 500
-_ONCE: tuple[Kind, ...] = ("request", "publication", "owner")
+_ONCE: tuple[Kind, ...] = ("request", "publication")
 
 
 @dataclass(slots=True)
@@ -86,10 +86,10 @@ class LeaseBook:
             self._path(kind, identity).unlink(missing_ok=True)
 
     def sweep(self, at_most: int = _SWEPT_AT_MOST) -> int:
-        """Remove files that nobody holds, for identities that come once: a send, an operation, a process.
+        """Remove files that nobody holds, for identities that come once: a send, an operation.
 
         Each is removed by its holder, and the lock library gives up a lock whose file has gone, so nobody ever
-        holds a lease that another one can take too. Worker leases stay: their holders try once and do not wait.
+        holds a lease that another one can take too. Workers' and owners' files stay: those try once and do not wait.
         Returns how many were removed.
         """
         removed = 0
