@@ -52,6 +52,7 @@ class Desk(QObject):
         self.refusal: BannerText | None = None
         self.notice = ""
         self.requested_model = ""
+        self._ended = False
         self._unsaid: dict[DraftKey, BannerText] = {}  # refusals of drafts that were not visible at that moment
         bridge.draft_state_changed.connect(self._state_changed)
         for typist in (painted.on_draft, painted.on_session):
@@ -69,8 +70,17 @@ class Desk(QObject):
 
     def spawn(self, name: str, work: Coroutine[Any, Any, None], about: DraftKey | None = None) -> None:
         """Start something that a person asked for; an expected failure becomes the banner, that of ``about`` if the
-        wish was about one draft."""
+        wish was about one draft. What Qt still delivers after :meth:`close` starts nothing."""
+        if self._ended:
+            work.close()
+            return
         self.tasks.spawn(name, self.shown(work, about))
+
+    def close(self) -> None:
+        """The window is ending."""
+        self._ended = True
+        if self.feed is not None:
+            self.feed.close()
 
     def go(self, name: str, walk: Callable[[Intent], Coroutine[Any, Any, None]]) -> None:
         """Start a navigation: it is the newest from this call on, whatever it has to read first."""
@@ -166,6 +176,11 @@ class Desk(QObject):
             if place.workspace_id == workspace_id:
                 return place
         raise RejectedFault("workspace_unavailable")
+
+    async def store_place(self) -> None:
+        """Note what is visible for the next start. Raises :class:`EnvironmentFault` as saving does."""
+        if self.draft is not None:
+            await self.side.drafts.set_restore(ACTIVE, surface_object(self.draft.key, self.draft.place))
 
     # keeping up
 
@@ -270,7 +285,7 @@ class Desk(QObject):
             self.take_operation(latest)
         self.refresh()
         self.show_model()
-        await self.side.drafts.set_restore(ACTIVE, surface_object(key, place))
+        await self.store_place()
 
     def _first_start_words(self) -> str | None:
         services = self.services

@@ -29,6 +29,8 @@ async def may_leave(desk: Desk, services: Services | None) -> bool:
                     await services.first.barrier()
         unsaved = await desk.side.drafts.flush()
         if not unsaved:
+            with contextlib.suppress(EnvironmentFault):  # where to begin next time is no reason to stay
+                await desk.store_place()
             return True
         answer = await ask(unsaved_question([_name(desk, one) for one in unsaved], unsaved[0].code),
                            desk.painted.window)

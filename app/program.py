@@ -65,6 +65,7 @@ class Program(QObject):
         self._quit = asyncio.Event()
         self._side: DraftSide | None = None
         self._services: Services | None = None
+        self._desk: Desk | None = None
         self._tree: TreeFeed | None = None
         self._moving: Moving | None = None
         self._status = 0
@@ -95,7 +96,7 @@ class Program(QObject):
             self._cannot(fault)
             return None
         self._bridge.watch_drafts(side)
-        desk = Desk(self._painted, side, self._bridge, self._tasks)
+        self._desk = desk = Desk(self._painted, side, self._bridge, self._tasks)
         if self._painted.draft is not None:
             side.drafts.adopt(self._painted.draft)
         self._tree = TreeFeed(self._painted.window.tree, side, self._tasks, self._bridge, self)
@@ -194,6 +195,8 @@ class Program(QObject):
         self._bridge.close()
         if self._tree is not None:
             self._tree.close()
+        if self._desk is not None:
+            self._desk.close()
         await self._tasks.close()
 
     def _cannot(self, fault: Fault) -> None:

@@ -42,6 +42,7 @@ class Hand(Screen):
 
     async def go(self, title: str) -> None:
         """Open the conversation of that title and wait until it is all there."""
+        await self.until(lambda: title in self.titles(), f"{title!r} in the tree")
         await self.open(title)
         await self.until(lambda: self.is_at(title), f"the conversation {title!r}")
 
@@ -62,7 +63,8 @@ class Hand(Screen):
         """Click the row of that title in the tree, once it is there."""
         await self.tree_has(title)
         tree = self.painted.window.tree
-        row = next(row for row in self.rows if row.title == title and row.kind != "workspace")
+        rows = [row for row in self.rows if row.title == title and row.kind != "workspace"]
+        row = max(rows, key=lambda one: one.kind == "session")
         view = tree._list
         place = view.visualRect(tree._model.find(row.key)).center()
         QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.NoModifier, QPoint(place))
