@@ -63,6 +63,8 @@ async def _reserve(bench: Workbench, prepared: Prepared, lease: Lease) -> Reserv
     except BaseException:  # a bug or the end of the program: whether it is stored is for recovery to read
         lease.release()
         raise
+    reused = operation.request_id != prepared.request.snapshot.request_id
+    log.info("operation reserved", extra={"operation": operation.id, "outcome": "reused" if reused else "new"})
     bench.announce(operation)
     return Reserved(operation, prepared.execution, lease)
 

@@ -6,6 +6,8 @@ else goes wrong after the hand-over leaves the result unknown, and nothing here 
 
 from __future__ import annotations
 
+import logging
+
 from drafts.attempt import Failed, attempt
 from drafts.gateway import StartedHost
 from drafts.operations import DISPATCHING, PHASE, STARTING, Change
@@ -16,6 +18,7 @@ from runtime.base import failpoints
 from runtime.base.handover import JsonObject, SessionPresence, Submission
 from runtime.storage.leases import Lease
 
+log = logging.getLogger(__name__)
 BEFORE_ADMIT = failpoints.declare("submission.before_admit", "handed over or not: unknown, and never replayed")
 AFTER_ADMIT = failpoints.declare("submission.after_admit", "the receipt decides, and nothing is admitted again")
 
@@ -79,9 +82,13 @@ async def _start(bench: Workbench, starting: Operation) -> StartedHost | Operati
 
 
 async def _created_and_started(bench: Workbench, starting: Operation) -> StartedHost:
-    held = reservation(starting)
+    held, began = reservation(starting), bench.clock.monotonic()
     await bench.gateway.create(held)
-    return await bench.gateway.start(held)
+    _took("session_created", bench, starting, began)
+    began = bench.clock.monotonic()
+    started = await bench.gateway.start(held)
+    _took("host_ready", bench, starting, began)
+    return started
 
 
 async def _publish(bench: Workbench, starting: Operation, host: StartedHost, execution: JsonObject) -> Operation:
@@ -101,6 +108,7 @@ async def _admit(bench: Workbench, dispatching: Operation, execution: JsonObject
     """Hand over, once. An answer is not a receipt: only the durable one counts."""
     submission = Submission(dispatching.submission_id, dispatching.session_id, dispatching.fingerprint, execution)
     failpoints.hit(BEFORE_ADMIT)
+    began = bench.clock.monotonic()
     answer = await attempt("admit", bench.gateway.admit(submission), "outcome_unknown")
     if isinstance(answer, Failed) and not answer.refused:
         return await bench.move_or_read(PHASE, dispatching, Phase.DISPATCH_UNKNOWN, _change(answer))
@@ -109,7 +117,19 @@ async def _admit(bench: Workbench, dispatching: Operation, execution: JsonObject
         if receipt is None:
             return await bench.move_or_read(PHASE, dispatching, Phase.TERMINAL_FAILED, _change(answer))
     failpoints.hit(AFTER_ADMIT)
-    return (await settle(bench, dispatching)).operation
+    reached = (await settle(bench, dispatching)).operation
+    if reached.phase is Phase.ACCEPTED:
+        _took("accepted", bench, dispatching, began)
+    return reached
+
+
+def _took(step: str, bench: Workbench, operation: Operation, began: float) -> None:
+    """Ids and milliseconds, nothing of the text (spec/drafts.md section 11)."""
+    spent = round(1000 * (bench.clock.monotonic() - began))
+    log.info(
+        "operation step done",
+        extra={"operation": operation.id, "session": operation.session_id, "step": step, "ms": spent},
+    )
 
 
 def _change(failed: Failed) -> Change:

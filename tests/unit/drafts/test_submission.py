@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
@@ -345,3 +346,15 @@ async def test_a_send_after_a_refusal_reuses_session_and_topic_under_new_ids(des
     assert (again.session_id, again.topic_id) == (refused.session_id, refused.topic_id)
     assert with_new_ids(refused, again)
     assert replace(refused, updated_at=0) == replace(await desk.bench.read(refused.id), updated_at=0)
+
+
+async def test_the_log_has_the_durations_of_a_send_and_none_of_its_text(
+    desk: Desk, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    await desk.sent("a secret plan")
+    timed = [record for record in caplog.records if hasattr(record, "ms")]
+    steps = [getattr(record, "step", "") for record in timed]
+    assert [step for step in steps if step] == ["session_created", "host_ready", "accepted"]
+    assert {"draft opened", "draft written"} <= {record.msg for record in timed}
+    assert "secret" not in repr([record.__dict__ for record in caplog.records])
