@@ -64,10 +64,14 @@ def make_application() -> QApplication:
 
 
 def build(application: QApplication, data: BootData, journal: EditJournal, version: str) -> Painted:
-    """Make the window and fill it; nothing is shown yet."""
+    """Make the window and fill it. It is handed to the window system first and drawn by :func:`show`: a window
+    manager takes some milliseconds to place it, in which the content is made.
+    """
     themes = ThemeController(application, cast("Choice", data.theme))
     icons = Icons(themes)
     window = MainWindow(themes, ProjectTree(themes, icons), version)
+    window.restore_geometry(data.geometry)
+    window.show()
     transcript = TranscriptView(themes, icons)
     draft_page = DraftPage(ComposerPanel(themes, icons))
     session_page = SessionPage(transcript, ComposerPanel(themes, icons))
@@ -83,15 +87,13 @@ def build(application: QApplication, data: BootData, journal: EditJournal, versi
 
 
 def show(painted: Painted) -> None:
-    """Show the window and have it painted before the loop runs.
+    """Have the window painted before the loop runs.
 
     WORKAROUND(https://doc.qt.io/qt-6/qguiapplication.html#sync): ``show`` and ``repaint`` alone paint only
     once a loop runs. Where a window manager maps the window a few milliseconds later, one ``sync`` comes too early
     to paint: it is repeated until the window is exposed.
     """
     window = painted.window
-    window.restore_geometry(painted.data.geometry)
-    window.show()
     latest = time.monotonic() + _EXPOSED_SECONDS
     QGuiApplication.sync()
     while not window.windowHandle().isExposed() and time.monotonic() < latest:

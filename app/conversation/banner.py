@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from PySide6 import QtGui
 from PySide6.QtCore import QEvent, QSize, Qt, Signal
-from PySide6.QtGui import QAccessible, QAccessibleEvent, QResizeEvent
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
@@ -108,8 +109,9 @@ class Banner(QFrame):
         self.setAccessibleName(f"{banner.title} {banner.text}".strip())
 
     def _announce(self, banner: BannerText) -> None:
-        if QAccessible.isActive():
-            QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
+        accessible = QtGui.QAccessible  # PySide makes the class at the first look: not before the first paint
+        if accessible.isActive():
+            accessible.updateAccessibility(QtGui.QAccessibleEvent(self, accessible.Event.Alert))
 
     def _remove_buttons(self) -> None:
         for button in self._buttons:

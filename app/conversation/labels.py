@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
-
 from PySide6.QtCore import QSize, Qt
 from PySide6.QtGui import QFontMetrics, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QSizePolicy, QStyle, QStyleOption, QWidget
+
+from app.markup import escaped
 
 
 class PlainLabel(QLabel):
@@ -37,7 +37,7 @@ class ElidedLabel(QLabel):
         """The text before it is cut."""
         self._whole = text
         self.setAccessibleName(text)
-        self.setToolTip(f"<p>{escape(text)}</p>" if text else "")
+        self.setToolTip(f"<p>{escaped(text)}</p>" if text else "")
         self.updateGeometry()
         self.update()
 
@@ -80,7 +80,7 @@ class Chip(QLabel):
             return
         self._whole = text
         self.setText(text if len(text) <= longest else text[: longest - 1].rstrip() + "…")
-        self.setToolTip(f"<p>{escape(text)}</p>" if len(text) > longest else "")
+        self.setToolTip(f"<p>{escaped(text)}</p>" if len(text) > longest else "")
         self.setAccessibleName(f"{self._spoken_as}: {text}")
         if tone != self.property("chip"):
             self.setProperty("chip", tone)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from html import escape
 from typing import Any
 
 from PySide6.QtCore import QAbstractListModel, QModelIndex, QObject, QPersistentModelIndex, Qt, Signal
 
+from app.markup import escaped
 from app.sidebar.rows import RowKind, TreeRow, clean_title
 
 ROW_ROLE = Qt.ItemDataRole.UserRole
@@ -68,7 +68,7 @@ class TreeModel(QAbstractListModel):
         if role == Qt.ItemDataRole.AccessibleTextRole:
             return row.spoken
         if role == Qt.ItemDataRole.ToolTipRole:
-            return f"<p>{escape(row.title)}</p>"
+            return f"<p>{escaped(row.title)}</p>"
         return None
 
     def setData(self, index: _Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:

@@ -8,10 +8,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import platformdirs
 import pytest
 
 from runtime.base.errors import EnvironmentFault
-from runtime.base.folder import DataFolder
+from runtime.base.folder import DataFolder, usual_root
 
 AS_NOBODY = """
 import os, sys
@@ -87,3 +88,10 @@ def test_L11_an_unreadable_or_read_only_folder_is_a_fault(
     )
     folder.chmod(0o700)
     assert done.stdout.strip() == "data_folder_unusable", done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere the library itself is asked")
+@pytest.mark.parametrize("home", ["", " ", "/somewhere/else", "relative"])
+def test_the_usual_folder_is_the_one_that_the_library_names(home: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_DATA_HOME", home)
+    assert usual_root() == platformdirs.user_data_path("Inkfast", appauthor=False)

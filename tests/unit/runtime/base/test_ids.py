@@ -10,7 +10,7 @@ from runtime.base.ids import new_id, uuid7
 
 def test_an_id_is_a_version_7_uuid_of_this_moment() -> None:
     before = time.time_ns() // 1_000_000
-    made = uuid7()
+    made = uuid.UUID(uuid7())
     after = time.time_ns() // 1_000_000
     assert (made.version, made.variant) == (7, uuid.RFC_4122)
     assert before <= made.int >> 80 <= after
