@@ -20,7 +20,7 @@ MAY_THREAD = {
 }
 MAY_IMPORT_BY_NAME = {"runtime/base/loading.py"}
 # Modules of app/ that the command line needs on a machine without Qt.
-QT_FREE = ("app.compose", "app.cli", "app.arguments", "app.sentences", "app.guard")
+QT_FREE = ("app.compose", "app.cli", "app.sentences", "app.guard")
 
 
 def _project() -> dict[str, Any]:

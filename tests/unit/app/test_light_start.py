@@ -40,4 +40,4 @@ def test_the_first_paint_imports_nothing_heavy() -> None:
 def test_the_way_to_the_window_loads_neither_parser_nor_commands() -> None:
     pytest.importorskip("PySide6.QtWidgets")
     loaded = _loaded("import app.__main__, app.boot, app.first_paint")
-    assert {name for name in loaded if name.startswith(("app.cli", "app.commands", "app.arguments"))} == set()
+    assert {name for name in loaded if name.startswith(("app.cli", "app.commands"))} == set()
