@@ -156,3 +156,35 @@ def test_a_wish_to_quit_mid_stream_ends_in_order(start: Start, folder: DataFolde
     assert turn_states(folder) == ["interrupted"]
     assert "word" in answers(folder)[0]
     check(folder, texts=[PROMPT], dispatches=1)
+
+
+@pytest.mark.parametrize(
+    ("failpoint", "kept", "turns"),
+    [
+        ("follow_up.before_admit", "second", 1),
+        ("follow_up.after_admit", "", 2),
+        ("drafts.clear.before_commit", "", 2),
+    ],
+)
+def test_a_killed_follow_up_is_cleared_by_its_receipt_alone(
+    start: Start, folder: DataFolder, provider: ProviderProcess, failpoint: str, kept: str, turns: int
+) -> None:
+    person = start(INKFAST_FAILPOINT=failpoint)
+    person.send(PROMPT)
+    person.wait_turns("completed")
+    person.type("second")
+    person.wait_saved("second")
+    children = person.children()
+    person.display.key("Return")
+    assert person.program.process.wait(timeout=60) == -signal.SIGKILL
+    wait_gone(children)  # only then nothing is on its way to the provider any more
+    asked = len(provider.posts())
+
+    assert start().leave() == 0
+    assert active_texts(folder) == [kept]
+    first, *second = turn_states(folder)
+    assert first == "completed" and len(second) == turns - 1
+    # The call is noted before it is made: where the kill came between the two, nobody can know.
+    assert set(second) <= {"interrupted", "unknown"}
+    assert len(provider.posts()) == asked
+    check(folder, texts=[PROMPT], dispatches=asked)
