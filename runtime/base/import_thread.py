@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import threading
 from types import ModuleType
 
@@ -29,7 +30,8 @@ async def load(name: str) -> ModuleType:
             module = load_now(name)
         except BaseException as error:  # noqa: BLE001 - carried to the waiting task, never swallowed
             failure = error
-        loop.call_soon_threadsafe(settle, module, failure)
+        with contextlib.suppress(RuntimeError):  # the program has ended meanwhile: nobody waits any more
+            loop.call_soon_threadsafe(settle, module, failure)
 
     threading.Thread(target=work, name=f"import {name}", daemon=True).start()
     return await future

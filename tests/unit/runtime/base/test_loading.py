@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 import threading
 from pathlib import Path
@@ -33,6 +34,24 @@ async def test_an_import_error_reaches_who_asked(folder: Path) -> None:
         await load("broken_stage")
     with pytest.raises(ModuleNotFoundError):
         await load("no_such_stage")
+
+
+def test_a_program_that_ends_during_an_import_is_left_in_peace(folder: Path) -> None:
+    (folder / "slow_stage.py").write_text("import sys\nsys.import_gate.wait(10)\n")
+    sys.import_gate = gate = threading.Event()  # type: ignore[attr-defined]
+
+    async def main() -> None:
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0):
+                await load("slow_stage")
+
+    asyncio.run(main())
+    importing = [one for one in threading.enumerate() if one.name == "import slow_stage"]
+    gate.set()
+    for thread in importing:
+        thread.join(10)
+    assert importing
+    del sys.modules["slow_stage"], sys.import_gate  # type: ignore[attr-defined]
 
 
 def test_boot_loads_in_its_own_thread() -> None:
