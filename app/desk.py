@@ -26,13 +26,15 @@ from drafts.open_draft import OpenDraft
 from drafts.phases import Operation
 from drafts.restore import ACTIVE, surface_object
 from drafts.snapshot import read_snapshot
-from runtime.base.errors import Fault, RejectedFault
+from runtime.base.errors import EnvironmentFault, Fault, RejectedFault
 from runtime.base.handover import Place
 from runtime.base.tasks import TaskSupervisor
 from runtime.sessions.model import Session
 from runtime.workspaces.registry import GLOBAL
 
 _WRITE_ON = "You can go on writing here: this draft is saved. It can be sent once the conversations open again."
+
+_AGAIN_SECONDS = 1.0
 
 
 class Desk(QObject):
@@ -119,7 +121,11 @@ class Desk(QObject):
         if draft is None:
             await self.show_draft(DraftKey.workspace(GLOBAL.workspace_id), GLOBAL)
         elif draft.key.surface is Surface.SESSION:
-            await self.show_session(draft.key.key)
+            try:
+                await self.show_session(draft.key.key)
+            except RejectedFault as gone:
+                await self.show_draft(DraftKey.workspace(GLOBAL.workspace_id), GLOBAL)
+                self.say(gone.code, gone)
         else:
             await self.show_draft(draft.key, draft.place)
 
@@ -152,8 +158,10 @@ class Desk(QObject):
         if services is None or feed is None:
             return
         session = await services.sessions.get(session_id)
-        if session is None or not self.navigation.is_newest(intent):
+        if not self.navigation.is_newest(intent):
             return
+        if session is None:
+            raise RejectedFault("session_unknown")
         opening = await feed.load(session_id)
         if not self.navigation.is_newest(intent):
             return
@@ -273,7 +281,7 @@ class Desk(QObject):
         self.show_model()
 
     async def _read(self, key: DraftKey, place: Place, intent: Intent) -> None:
-        draft = await self.side.drafts.open(key, place)
+        draft = await self._opened(key, place, intent)
         latest = None
         if self.services is not None and key.surface is Surface.WORKSPACE:
             latest = await self.services.first.latest(draft.id)
@@ -286,6 +294,24 @@ class Desk(QObject):
         self.refresh()
         self.show_model()
         await self.store_place()
+
+    async def _opened(self, key: DraftKey, place: Place, intent: Intent) -> OpenDraft:
+        """The draft with its stored text. While it is looked at, a store that is held by another program is asked
+        again: what is typed meanwhile is in the journal and would otherwise wait for the next visit."""
+        waited = False
+        while True:
+            try:
+                draft = await self.side.drafts.open(key, place)
+            except EnvironmentFault as fault:
+                if fault.code != "database_locked" or not self.navigation.is_newest(intent):
+                    raise
+                self.say(fault.code, fault, key)
+                waited = True
+                await self.side.clock.sleep(_AGAIN_SECONDS)
+            else:
+                if waited and self.navigation.is_newest(intent):
+                    self.forget_refusal()
+                return draft
 
     def _first_start_words(self) -> str | None:
         services = self.services

@@ -142,3 +142,19 @@ def test_a_failing_answer_keeps_its_words_and_says_so(window: Window) -> None:
         assert hand.banner is not None
 
     window.run(scenario)
+
+
+def test_retry_is_asked_for_once_by_a_double_click(window: Window) -> None:
+    window.settings("scripted:fail")
+
+    async def scenario(hand: Hand) -> None:
+        await hand.conversation("question")
+        retry = next(button for button in hand.actions() if button.objectName() == "retry")
+        retry.click()
+        retry.click()
+        await hand.until(lambda: hand.stored.turn_states == ["failed", "failed"], "the second turn")
+        await hand.holds(lambda: hand.stored.turns == 2, "two turns", turns=100)
+        assert hand.banner is not None
+        assert "not answered" in hand.banner.title
+
+    window.run(scenario)

@@ -183,6 +183,37 @@ def test_a_database_that_is_held_at_the_start_is_waited_for(window: Window) -> N
     window.run(scenario, wait=False)
 
 
+def test_a_draft_that_cannot_be_read_yet_takes_text_and_is_read_as_soon_as_possible(window: Window) -> None:
+    async def first(hand: Hand) -> None:
+        await hand.conversation("question")
+        hand.type("stored")
+        await hand.back_to_draft()
+        hand.type("x")
+
+    async def scenario(hand: Hand) -> None:
+        database: Any = hand.desk.side.database
+        read = database.read
+        fails = [True]
+
+        async def held(body: Any) -> Any:
+            if fails[0]:
+                raise EnvironmentFault("database_locked")
+            return await read(body)
+
+        await hand.tree_has("question")
+        database.read = held
+        await hand.open("question")
+        await hand.until(lambda: hand.on_session and "holding the database" in hand.said, "words about it")
+        hand.type(" and more")
+        fails[0] = False
+        await hand.until(lambda: hand.text == "stored and more", "both texts")
+        await hand.until(lambda: hand.banner is None, "no banner any more")
+        await hand.saved()
+
+    window.run(first)
+    window.run(scenario)
+
+
 def test_a_vanished_workspace_folder_is_said_and_the_text_kept(window: Window, tmp_path: Path) -> None:
     folder = tmp_path / "project"
     folder.mkdir()
