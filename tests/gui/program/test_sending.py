@@ -282,3 +282,76 @@ def test_the_newest_wish_wins_whatever_is_read_first(window: Window, tmp_path: P
             await hand.back_to_draft()
 
     window.run(scenario)
+
+
+def test_a_failed_start_is_continued_with_the_same_identities_once(window: Window) -> None:
+    async def scenario(hand: Hand) -> None:
+        gateway = hand.services.gateway
+        start = gateway.start
+
+        async def fail(_reservation: Reservation) -> OpenedHost:
+            raise EnvironmentFault("host_unavailable")
+
+        gateway.start = fail  # type: ignore[method-assign]
+        hand.type("question")
+        hand.enter()
+        await hand.until(lambda: hand.stored.phases == ["runtime_failed"], "a failed start")
+        await hand.until(lambda: "Your text is kept" in hand.said, "words about it")
+        assert hand.editor.isReadOnly()
+        gateway.start = start  # type: ignore[method-assign]
+        again = next(button for button in hand.actions() if button.objectName() == "continue")
+        again.click()
+        again.click()
+        await hand.until(lambda: hand.is_at("question"), "the conversation")
+        assert hand.stored.phases == ["accepted"]
+        assert (hand.stored.sessions, hand.stored.turns) == (1, 1)
+
+    window.run(scenario)
+
+
+def test_a_failed_start_is_given_up_and_the_text_sent_with_another_model(window: Window) -> None:
+    window.settings("scripted:no-such-script")
+
+    async def scenario(hand: Hand) -> None:
+        hand.type("question")
+        hand.enter()
+        await hand.until(lambda: hand.stored.phases == ["runtime_failed"], "a failed start")
+        await hand.press("cancel")
+        await hand.until(lambda: not hand.editor.isReadOnly(), "an editable draft")
+        assert hand.text == "question"
+        hand.services.settings.update(default_model="scripted:fast")
+        hand.enter()
+        await hand.until(lambda: hand.is_at("question"), "the conversation")
+        assert hand.stored.phases == ["cancelled", "accepted"]
+        assert hand.stored.turns == 1
+
+    window.run(scenario)
+
+
+def test_an_interrupted_send_comes_back_with_its_banner_and_continues_on_request(window: Window) -> None:
+    async def cut_off(hand: Hand) -> None:
+        gateway = hand.services.gateway
+        asked = asyncio.Event()
+
+        async def never(_reservation: Reservation) -> OpenedHost:
+            asked.set()
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        gateway.start = never  # type: ignore[method-assign]
+        hand.type("question")
+        hand.enter()
+        await asked.wait()
+
+    async def reopened(hand: Hand) -> None:
+        assert hand.text == "question"
+        await hand.until(lambda: "interrupted" in hand.said, "the banner")
+        assert hand.editor.isReadOnly()
+        await hand.holds(lambda: hand.stored.turns == 0, "nothing sent by itself", turns=100)
+        await hand.press("continue")
+        await hand.until(lambda: hand.is_at("question"), "the conversation")
+        assert hand.stored.phases == ["accepted"]
+        assert hand.stored.turns == 1
+
+    window.run(cut_off)
+    window.run(reopened)
