@@ -29,6 +29,10 @@ _TEXT_KEYS = frozenset(QKeySequence(keys) for keys in (
 _SELECT_ONLY = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 _MIN_LINES = 2
 
+_MODIFIERS = frozenset({
+    Qt.Key.Key_Shift, Qt.Key.Key_Control, Qt.Key.Key_Alt, Qt.Key.Key_Meta, Qt.Key.Key_AltGr, Qt.Key.Key_CapsLock,
+})  # fmt: skip
+
 
 class ComposerEditor(QPlainTextEdit):
     """Shows one :class:`ComposerDocument` at a time and turns keys into edits, newlines and requests."""
@@ -201,7 +205,8 @@ class ComposerEditor(QPlainTextEdit):
     def _drop_preedit(self) -> None:
         if self._preedit:
             QGuiApplication.inputMethod().reset()
-            QPlainTextEdit.inputMethodEvent(self, QInputMethodEvent())
+            with self._shown.only_layout():
+                QPlainTextEdit.inputMethodEvent(self, QInputMethodEvent())
             self._preedit = ""
 
     def _forget_composition(self) -> None:
@@ -226,6 +231,8 @@ class ComposerEditor(QPlainTextEdit):
             if not self.isReadOnly():
                 self.redo()
         else:
+            if event.key() not in _MODIFIERS:
+                self._drop_preedit()  # Qt would count preedit characters as text and cut what stands behind them
             super().keyPressEvent(event)
 
     def _return_pressed(self, event: QKeyEvent) -> None:

@@ -17,6 +17,7 @@ from pytestqt.qtbot import QtBot
 from app.composer.document import ComposerDocument
 from app.composer.editor import ComposerEditor
 from app.composer.plain import plain, units
+from drafts.fold import fold
 from drafts.model import TextEdit
 
 
@@ -259,3 +260,17 @@ def test_a_wrong_report_of_qt_still_gives_an_edit_that_is_right(
     document.edited.connect(told.append)
     document.document.contentsChange.emit(*reported)
     assert told == [edit]
+
+
+@pytest.mark.parametrize("key", [Qt.Key.Key_Delete, Qt.Key.Key_Right, Qt.Key.Key_Backspace])
+def test_an_editing_key_during_composition_never_cuts_a_character_in_half(qtbot: QtBot, key: Qt.Key) -> None:
+    document = ComposerDocument("🌍🌍", 2, 2)
+    editor = ComposerEditor()
+    qtbot.addWidget(editor)
+    editor.show_document(document)
+    edits: list[TextEdit] = []
+    editor.edited.connect(edits.append)
+    QApplication.sendEvent(editor, QInputMethodEvent("に", []))
+    QTest.keyClick(editor, key)
+    assert document.text() == fold("🌍🌍", edits)
+    assert document.text() in ("🌍", "🌍🌍")
