@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ ISO = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 HOLD_LEASE = """
 import sys
 from pathlib import Path
+from typing import Any
 from runtime.base.clock import SystemClock
 from runtime.storage.leases import LeaseBook
 lease = LeaseBook(Path(sys.argv[1]), SystemClock()).try_acquire("owner", "window")
@@ -32,7 +34,7 @@ def shell(tmp_path: Path) -> Shell:
     return Shell(tmp_path / "data")
 
 
-def _every_row_has_an_id(value: object) -> None:
+def _every_row_has_an_id(value: Any) -> None:
     if isinstance(value, Mapping):
         for member in value.values():
             _every_row_has_an_id(member)
@@ -105,10 +107,11 @@ def test_the_data_folder_may_be_named_before_or_after_the_command(shell: Shell, 
     {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
 ])
 def test_a_terminal_without_unicode_shows_numbers_and_fails_nothing(shell: Shell, terminal: dict[str, str]) -> None:
-    sent = shell.run("send", "--model", "scripted:echo", "--wait", "-", given="h\u00e9 漢".encode(), **terminal)
+    given = "h\u00e9 漢".encode()
+    sent = shell.run("send", "--model", "scripted:echo", "--wait", "-", given=given, environment=terminal)
     assert sent.status == 0 and "\\u6f22" in sent.out
-    assert shell.run("sessions", "list", **terminal).status == 0
-    told = shell.run("sessions", "list", "--json", **terminal).json["sessions"][0]
+    assert shell.run("sessions", "list", environment=terminal).status == 0
+    told = shell.run("sessions", "list", "--json", environment=terminal).json["sessions"][0]
     assert told["title"] == "h\u00e9 漢" and told["turn_state"] == "completed"
 
 

@@ -38,16 +38,16 @@ class Result:
 class Shell:
     """Runs commands on one data folder, without a display."""
 
-    def __init__(self, data: Path, **environment: str) -> None:
+    def __init__(self, data: Path) -> None:
         self.data = data
         hidden = {"DISPLAY", "WAYLAND_DISPLAY", "INKFAST_HOME"}
-        self._environment = {name: value for name, value in os.environ.items() if name not in hidden} | environment
+        self._environment = {name: value for name, value in os.environ.items() if name not in hidden}
 
-    def run(self, *arguments: str, given: bytes | None = None, **environment: str) -> Result:
+    def run(self, *arguments: str, given: bytes = b"", environment: Mapping[str, str] | None = None) -> Result:
         """Run to the end; no output of any command ever shows a traceback."""
         done = subprocess.run(
-            self._line(arguments), cwd=ROOT, env={**self._environment, **environment}, timeout=100, check=False,
-            capture_output=True, **_stdin(given),
+            self._line(arguments), cwd=ROOT, env={**self._environment, **(environment or {})}, timeout=100, check=False,
+            capture_output=True, input=given,
         )
         return _result(done.returncode, done.stdout, done.stderr)
 
@@ -85,8 +85,3 @@ def _result(status: int, out: bytes, err: bytes) -> Result:
     result = Result(status, out.decode(errors="replace"), err.decode(errors="replace"))
     assert "Traceback" not in result.err and "Exception ignored" not in result.err, result.err
     return result
-
-
-def _stdin(given: bytes | None) -> Mapping[str, Any]:
-    return {"stdin": subprocess.DEVNULL} if given is None else {"input": given}
-
