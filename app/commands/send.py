@@ -7,6 +7,7 @@ Whatever fails, the text is a draft that was read back, or the person is told to
 from __future__ import annotations
 
 import asyncio
+import shutil
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from runtime.sessions.model import Turn, TurnState
 from runtime.workspaces.registry import GLOBAL
 
 STOPPED = 130
+_LOOK_SECONDS = 3.0
+_TOO_LITTLE_BYTES = 1_000_000
 _STATUS = {TurnState.COMPLETED: 0, TurnState.UNKNOWN: UNKNOWN}
 _HANDED_OVER = frozenset({Phase.DISPATCHING, Phase.DISPATCHING_SHELL, Phase.DISPATCH_UNKNOWN})
 
@@ -58,7 +61,7 @@ async def run(services: Services, request: Request) -> int:
         operation = await services.first.submit(services.first.capture(draft.id))
         if operation.phase is not Phase.ACCEPTED:
             return await _not_accepted(services, request, operation)
-        turn = await watcher.end_of(operation.session_id)
+        turn = await _ended(services, watcher, operation.session_id)
     except Fault as fault:
         raise await _failed(services, draft, request, fault) from fault
     except asyncio.CancelledError:
@@ -66,6 +69,18 @@ async def run(services: Services, request: Request) -> int:
     finally:
         watcher.close()
     return _report(request, operation, turn, watcher)
+
+
+async def _ended(services: Services, watcher: Watcher, session_id: str) -> Turn:
+    """The ended turn. On a full disk its end is tried until it can be stored; that this waits is said once."""
+    end = services.tasks.spawn("answer", watcher.end_of(session_id))
+    said = False
+    while not (await asyncio.wait({end}, timeout=_LOOK_SECONDS))[0]:
+        if not said and shutil.disk_usage(services.side.folder.root).free < _TOO_LITTLE_BYTES:
+            said = True
+            say("inkfast: The disk is full.\nYour text is stored; the end of its answer is not yet.\n"
+                "Free some space and it is, or stop with Ctrl+C: the next start settles it.")
+    return end.result()
 
 
 async def kept_instead(side: DraftSide, request: Request, fault: Fault) -> SendFailed:

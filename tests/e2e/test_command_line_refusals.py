@@ -157,6 +157,24 @@ def test_a_full_disk_loses_no_text_that_is_called_kept(small_disk: Path, left: i
     assert shell.run("doctor").status == 0
 
 
+def test_an_answer_on_a_full_disk_waits_for_room_and_says_so(small_disk: Path) -> None:
+    shell = Shell(small_disk / "data")
+    assert shell.run("send", "--model", "scripted:fast", "before").status == 0
+    running = shell.start("send", "--model", "scripted:slow", "--wait", TEXT)
+    assert running.first_output() == "*"
+    fill(small_disk, 0)
+    assert running.process.stderr is not None
+    assert running.process.stderr.readline() == b"inkfast: The disk is full.\n"
+    (small_disk / "fill").unlink()
+    ended = running.end()
+    assert ended.status == 1 and "What had arrived is kept" in ended.err
+    session = shell.run("sessions", "list", "--json").json["sessions"][0]
+    assert session["turn_state"] == "interrupted"
+    shown = shell.run("sessions", "show", session["id"], "--json").json["session"]
+    assert shown["items"][0]["text"] == TEXT
+    assert shown["items"][1]["text"].startswith("*" + ended.out.rstrip("\n"))
+
+
 def fill(disk: Path, left: int) -> None:
     path = disk / "fill"
     with path.open("wb", buffering=0) as file:
