@@ -201,15 +201,17 @@ def test_reading_starts_no_host_and_no_engine(shell: Shell) -> None:
 def test_the_embedded_model_answers_a_waiting_send(shell: Shell) -> None:
     running = shell.start("send", "--wait", "Reply with one word: hello")
     first = running.first_output()
+    if Path("/proc").is_dir():
+        assert _children_of(running.process.pid, shell.data)  # the search finds them while they run
     stopped = running.end(signal.SIGTERM)
     assert first and stopped.status in (0, 130)
     session = shell.run("sessions", "list", "--json").json["sessions"][0]
     assert session["observed"] and session["turn_state"] in ("completed", "cancelled")
-    assert not _children_of("runtime.hosts", shell.data)
+    assert not _children_of(running.process.pid, shell.data)
 
 
-def _children_of(module: str, data: Path) -> list[str]:
-    """Processes that still run one of our modules with this data folder in their working folder or arguments."""
+def _children_of(parent: int, data: Path) -> list[str]:
+    """The agent (it runs in the data folder) and the engine (it is told its parent) of one command."""
     if not Path("/proc").is_dir():
         return []
     found: list[str] = []
@@ -219,6 +221,6 @@ def _children_of(module: str, data: Path) -> list[str]:
             where = os.readlink(entry / "cwd")
         except OSError:
             continue
-        if module in line and (os.fspath(data) in line or where.startswith(os.fspath(data))):
+        if "runtime.hosts" in line and (f"--parent {parent} " in f"{line} " or where.startswith(os.fspath(data))):
             found.append(line)
     return found
