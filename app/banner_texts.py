@@ -52,11 +52,18 @@ SEND = BannerAction("send", "Send", primary=True)
 NEW_CONVERSATION = BannerAction("new_conversation", "Use in a new conversation", primary=True)
 SAVE_COPY = BannerAction("save_copy", "Save a copy as file…")
 
-_INTERRUPTED = BannerText("You were interrupted before this was sent.",
-                          "The text below is exactly what you had. Nothing has been dispatched.",
-                          "info", (CONTINUE, KEEP_INTERRUPTED))
-_UNKNOWN = BannerText("It is not known whether this was sent.", "The text is safe. It is not sent again by itself.",
-                      "warn", (CHECK_AGAIN, SEND_AS_NEW, KEEP_AS_DRAFT))
+_INTERRUPTED = BannerText(
+    "You were interrupted before this was sent.",
+    "The text below is exactly what you had. Nothing has been dispatched.",
+    "info",
+    (CONTINUE, KEEP_INTERRUPTED),
+)
+_UNKNOWN = BannerText(
+    "It is not known whether this was sent.",
+    "The text is safe. It is not sent again by itself.",
+    "warn",
+    (CHECK_AGAIN, SEND_AS_NEW, KEEP_AS_DRAFT),
+)
 _NOT_YET = "The text is saved. Nothing has been sent yet."
 _ONCE = "The text is saved. It is handed over once."
 _SAID = {
@@ -65,12 +72,14 @@ _SAID = {
     Phase.DISPATCHING: BannerText("Sending…", _ONCE, "info", (CANCEL,), busy=True),
     Phase.DISPATCHING_SHELL: BannerText("Starting the command…", _ONCE, "info", (CANCEL,), busy=True),
     Phase.CANCEL_REQUESTED: BannerText(
-        "Cancelling…", "The text is saved. This page says what happened as soon as it is known.", "info", busy=True),
-    Phase.CANCELLED: BannerText(
-        "Sending was cancelled.", "Nothing was sent. The text can be changed again.", "info"),
+        "Cancelling…", "The text is saved. This page says what happened as soon as it is known.", "info", busy=True
+    ),
+    Phase.CANCELLED: BannerText("Sending was cancelled.", "Nothing was sent. The text can be changed again.", "info"),
     Phase.ABANDONED: BannerText(
-        "This is a draft again.", "It is still not known whether the earlier send arrived. If it did, it appears as a "
-        "conversation.", "info"),
+        "This is a draft again.",
+        "It is still not known whether the earlier send arrived. If it did, it appears as a conversation.",
+        "info",
+    ),
 }
 _GONE = {
     "session_archived": "was archived",
@@ -94,14 +103,24 @@ def recovery_banner(phase: Phase | str | None, error_code: str = "", detail: Det
         return replace(_UNKNOWN, text=_joined(why, _UNKNOWN.text))
     if known is Phase.RESUME_REQUIRED:
         words = sentence(error_code, detail)
-        return replace(_INTERRUPTED, text=_joined(_INTERRUPTED.text, words.what, words.action)) if error_code \
+        return (
+            replace(_INTERRUPTED, text=_joined(_INTERRUPTED.text, words.what, words.action))
+            if error_code
             else _INTERRUPTED
+        )
     if known is Phase.TERMINAL_FAILED and gone:
-        return BannerText(f"The conversation that this was going to {gone}.",
-                          "The text is kept and nothing was sent.", "warn", (NEW_CONVERSATION,))
+        return BannerText(
+            f"The conversation that this was going to {gone}.",
+            "The text is kept and nothing was sent.",
+            "warn",
+            (NEW_CONVERSATION,),
+        )
     if known is Phase.ABANDONED and error_code == RECEIPT_FOUND:
-        return BannerText("The earlier send did arrive.",
-                          "It is shown as a conversation in the list. This text is still here as a draft.", "warn")
+        return BannerText(
+            "The earlier send did arrive.",
+            "It is shown as a conversation in the list. This text is still here as a draft.",
+            "warn",
+        )
     if known is Phase.RUNTIME_FAILED:
         return _failed(error_code, detail, "Nothing was sent.", (RETRY, KEEP_INTERRUPTED))
     if known is Phase.TERMINAL_FAILED:
@@ -110,14 +129,27 @@ def recovery_banner(phase: Phase | str | None, error_code: str = "", detail: Det
 
 
 _ENDED_BADLY = {
-    "interrupted": BannerText("This answer was interrupted.", "What had arrived is kept. Nothing is asked again by "
-                              "itself.", "info", (RETRY_TURN,)),
-    "failed": BannerText("This was not answered.", "Your message is kept in the conversation. Retry asks once more.",
-                         "info", (RETRY_TURN,)),
-    "timed_out": BannerText("The answer stopped coming.", "What had arrived is kept. Retry asks once more.", "info",
-                            (RETRY_TURN,)),
-    "unknown": BannerText("It is not known whether this was answered.", "It may have been answered or acted on "
-                          "elsewhere. It is not sent again by itself.", "warn", (RETRY_UNKNOWN,)),
+    "interrupted": BannerText(
+        "This answer was interrupted.",
+        "What had arrived is kept. Nothing is asked again by itself.",
+        "info",
+        (RETRY_TURN,),
+    ),
+    "failed": BannerText(
+        "This was not answered.",
+        "Your message is kept in the conversation. Retry asks once more.",
+        "info",
+        (RETRY_TURN,),
+    ),
+    "timed_out": BannerText(
+        "The answer stopped coming.", "What had arrived is kept. Retry asks once more.", "info", (RETRY_TURN,)
+    ),
+    "unknown": BannerText(
+        "It is not known whether this was answered.",
+        "It may have been answered or acted on elsewhere. It is not sent again by itself.",
+        "warn",
+        (RETRY_UNKNOWN,),
+    ),
 }
 
 
@@ -135,14 +167,21 @@ def banner_for_error(code: str, detail: Detail = NO_DETAIL, tone: Tone = "danger
 def save_error_banner(code: str, detail: Detail = NO_DETAIL) -> BannerText:
     """A save that failed and is tried again. The text is in memory."""
     words = sentence(code, detail)
-    return BannerText(words.what, "This text is not saved yet. It stays in this window, and saving is tried again.",
-                      "danger", (SAVE_COPY,))
+    return BannerText(
+        words.what,
+        "This text is not saved yet. It stays in this window, and saving is tried again.",
+        "danger",
+        (SAVE_COPY,),
+    )
 
 
 def conflict_banner() -> BannerText:
     """A draft with a stored conflict copy."""
-    return BannerText("This draft was also changed in another window.",
-                      "Both texts are safe. The other version is stored beside this one.", "warn")
+    return BannerText(
+        "This draft was also changed in another window.",
+        "Both texts are safe. The other version is stored beside this one.",
+        "warn",
+    )
 
 
 def follow_up_unknown_banner() -> BannerText:
@@ -158,8 +197,11 @@ def discarded_elsewhere_banner() -> BannerText:
 
 def unloaded_banner() -> BannerText:
     """Safe mode: drafts are listed and not loaded."""
-    return BannerText("Safe mode: drafts are listed but not loaded.",
-                      "The last two starts did not finish. Nothing was changed.", "warn")
+    return BannerText(
+        "Safe mode: drafts are listed but not loaded.",
+        "The last two starts did not finish. Nothing was changed.",
+        "warn",
+    )
 
 
 def _failed(code: str, detail: Detail, safe: str, actions: tuple[BannerAction, ...]) -> BannerText:

@@ -60,10 +60,16 @@ def _refusal() -> str:
     if pair:
         return pair
     platform = os.environ.get("QT_QPA_PLATFORM", "")
-    if sys.platform == "linux" and not platform.startswith(("offscreen", "minimal", "vnc")) \
-            and not os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
-        return ("There is no display to open a window on. Nothing was changed. "
-                "Start it in a desktop session, or use `inkfast send --wait TEXT` in this terminal.")
+    if (
+        sys.platform == "linux"
+        and not platform.startswith(("offscreen", "minimal", "vnc"))
+        and not os.environ.get("DISPLAY")
+        and not os.environ.get("WAYLAND_DISPLAY")
+    ):
+        return (
+            "There is no display to open a window on. Nothing was changed. "
+            "Start it in a desktop session, or use `inkfast send --wait TEXT` in this terminal."
+        )
     return ""
 
 
@@ -72,8 +78,10 @@ def _second(folder: DataFolder, path: str | None) -> int:
     instance = load_now("app.instance")
     if instance.hand_over(folder, path):
         return 0
-    return _say("Inkfast is already running with this data folder, but its window does not answer. "
-                "Nothing was changed. Wait a moment and try again.")
+    return _say(
+        "Inkfast is already running with this data folder, but its window does not answer. "
+        "Nothing was changed. Wait a moment and try again."
+    )
 
 
 def _say(text: str) -> int:

@@ -67,8 +67,9 @@ def read(folder: DataFolder, *, restore: bool) -> BootData:
     session_id = ""
     if drafts.draft is not None and drafts.draft.key.surface is Surface.SESSION:
         session_id = drafts.draft.key.key
-    sessions = peek_sessions(folder.state_database, folder.leases, session_id=session_id,
-                             item_limit=_TAIL_ITEMS, session_limit=_TREE_ROWS)
+    sessions = peek_sessions(
+        folder.state_database, folder.leases, session_id=session_id, item_limit=_TAIL_ITEMS, session_limit=_TREE_ROWS
+    )
     if session_id and sessions.session is None:
         drafts, session_id = peek(folder.drafts_database, folder.draft_journal, default, "safe-mode"), ""
     return BootData(peek_theme(folder.settings), _geometry(folder), drafts, sessions, session_id)

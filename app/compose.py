@@ -143,9 +143,23 @@ async def open_services(side: DraftSide) -> Services:
     gateway = SessionsGateway(sessions, Admission(sessions, owner), controller, workspaces, catalogue, tasks)
     bench = Workbench(side.drafts, side.database, gateway, side.leases, clock, tasks)
     return Services(
-        side=side, tasks=tasks, settings=settings, secrets=secrets, models=models, catalogue=catalogue, engine=engine,
-        hosts=hosts, state=state, owner=owner, workspaces=workspaces, sessions=sessions, controller=controller,
-        gateway=gateway, first=FirstExecution(bench), follow=FollowUp(bench), recovery=Recovery(bench),
+        side=side,
+        tasks=tasks,
+        settings=settings,
+        secrets=secrets,
+        models=models,
+        catalogue=catalogue,
+        engine=engine,
+        hosts=hosts,
+        state=state,
+        owner=owner,
+        workspaces=workspaces,
+        sessions=sessions,
+        controller=controller,
+        gateway=gateway,
+        first=FirstExecution(bench),
+        follow=FollowUp(bench),
+        recovery=Recovery(bench),
     )
 
 

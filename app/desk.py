@@ -210,8 +210,11 @@ class Desk(QObject):
         if self.is_session:
             view.show_turn(self.painted, running)
         self.painted.window.menus.set_state(
-            running=running is not None, can_send=draft.has_content and not draft.locked,
-            is_session=self.is_session, has_draft=draft.has_content and not draft.locked)
+            running=running is not None,
+            can_send=draft.has_content and not draft.locked,
+            is_session=self.is_session,
+            has_draft=draft.has_content and not draft.locked,
+        )
         if draft.has_content or self.operation is not None:
             self.painted.draft_page.set_first_start(None)
 
@@ -321,8 +324,11 @@ class Desk(QObject):
         entry = next((e for e in services.catalogue.entries() if e.reference == default), None)
         if entry is None or not entry.available:
             return "No model is ready yet. What you type is kept; add a server to get an answer."
-        return f"{entry.name} answers on this computer, without account and network: {entry.note}." if entry.note \
+        return (
+            f"{entry.name} answers on this computer, without account and network: {entry.note}."
+            if entry.note
             else f"{entry.name} answers."
+        )
 
     @Slot(DraftStateChanged)
     def _state_changed(self, event: DraftStateChanged) -> None:
@@ -338,5 +344,3 @@ class Desk(QObject):
 
 def _row_id(key: DraftKey, place: Place) -> str:
     return place.workspace_id if key.key.endswith("/primary") else key.key
-
-

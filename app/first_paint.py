@@ -79,9 +79,19 @@ def build(application: QApplication, data: BootData, journal: EditJournal, versi
         window.add_page(page, page.panes())
     draft = data.drafts.draft
     sink = BootSink(journal, draft) if draft is not None else None
-    painted = Painted(application, themes, window, draft_page, session_page, transcript,
-                      Typist(draft_page.composer, sink, window), Typist(session_page.composer, sink, window),
-                      journal, draft, data)
+    painted = Painted(
+        application,
+        themes,
+        window,
+        draft_page,
+        session_page,
+        transcript,
+        Typist(draft_page.composer, sink, window),
+        Typist(session_page.composer, sink, window),
+        journal,
+        draft,
+        data,
+    )
     _fill(painted)
     return painted
 

@@ -33,8 +33,9 @@ def fitted(wanted: QRect, screens: Sequence[QRect]) -> QRect:
 def centred(width: int, height: int, screen: QRect) -> QRect:
     """A rectangle in the middle of ``screen``, not larger than it."""
     width, height = min(width, screen.width()), min(height, screen.height())
-    return QRect(screen.left() + (screen.width() - width) // 2, screen.top() + (screen.height() - height) // 2,
-                 width, height)
+    return QRect(
+        screen.left() + (screen.width() - width) // 2, screen.top() + (screen.height() - height) // 2, width, height
+    )
 
 
 def usual(screen: QRect) -> QRect:

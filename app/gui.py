@@ -48,4 +48,3 @@ async def _program(painted: Painted, folder: DataFolder, path: str | None, guard
 def _release(lease: Lease) -> None:
     with contextlib.suppress(OSError):
         lease.release()
-

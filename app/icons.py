@@ -46,9 +46,7 @@ class Icons(QObject):
             icon.addPixmap(self.pixmap(name, "text_faint", size, scale, gap), QIcon.Mode.Disabled)
         return icon
 
-    def pixmap(
-        self, name: str, token: str, size: int = DEFAULT_SIZE, scale: float = 1.0, gap: int = 0
-    ) -> QPixmap:
+    def pixmap(self, name: str, token: str, size: int = DEFAULT_SIZE, scale: float = 1.0, gap: int = 0) -> QPixmap:
         """One tinted pixmap of ``size`` device-independent pixels for a screen of ``scale``."""
         key = (name, token, size, scale, gap)
         pixmap = self._pixmaps.get(key)

@@ -32,8 +32,9 @@ async def may_leave(desk: Desk, services: Services | None) -> bool:
             with contextlib.suppress(EnvironmentFault):  # where to begin next time is no reason to stay
                 await desk.store_place()
             return True
-        answer = await ask(unsaved_question([_name(desk, one) for one in unsaved], unsaved[0].code),
-                           desk.painted.window)
+        answer = await ask(
+            unsaved_question([_name(desk, one) for one in unsaved], unsaved[0].code), desk.painted.window
+        )
         if answer == "quit_anyway":
             return True
         if answer == "save_copy":

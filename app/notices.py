@@ -67,8 +67,13 @@ class AboutDialog(_Notice):
         super().__init__("Inkfast", parent)
         self.column.addWidget(_label(f"Version {version}", "muted"))
         self.column.addWidget(_label("Local conversations with models that keep every word.", ""))
-        self.column.addWidget(_label("MIT licence. Uses Qt and PySide6 (LGPL), SQLite, llama.cpp (MIT), "
-                                     "Inter and JetBrains Mono (OFL), Lucide icons (ISC).", "small"))
+        self.column.addWidget(
+            _label(
+                "MIT licence. Uses Qt and PySide6 (LGPL), SQLite, llama.cpp (MIT), "
+                "Inter and JetBrains Mono (OFL), Lucide icons (ISC).",
+                "small",
+            )
+        )
         self.end_with_close()
         self.setMaximumWidth(460)
 

@@ -37,8 +37,11 @@ def discard_question(first_line: str, characters: int, attachments: int = 0) -> 
         lost.append("1 attachment" if attachments == 1 else f"{attachments} attachments")
     named = f"“{first_line}”" if first_line else "This draft"
     what = " and ".join(lost) or "what it holds"
-    return Question("Discard this draft?", f"{named} has not been sent. Discarding it loses {what}.",
-                    (Choice("discard", "Discard", "danger"), Choice("cancel", "Keep draft", "primary")))
+    return Question(
+        "Discard this draft?",
+        f"{named} has not been sent. Discarding it loses {what}.",
+        (Choice("discard", "Discard", "danger"), Choice("cancel", "Keep draft", "primary")),
+    )
 
 
 def send_as_new_question() -> Question:
@@ -59,8 +62,12 @@ def unsaved_question(names: Sequence[str], code: str) -> Question:
     return Question(
         "Not everything is saved.",
         f"{words.what} Not saved: {listed}{more}. The text is still in this window.",
-        (Choice("retry", "Retry", "primary"), Choice("keep_editing", "Keep editing"),
-         Choice("save_copy", "Save a copy as file…"), Choice("quit_anyway", "Quit anyway", "danger")),
+        (
+            Choice("retry", "Retry", "primary"),
+            Choice("keep_editing", "Keep editing"),
+            Choice("save_copy", "Save a copy as file…"),
+            Choice("quit_anyway", "Quit anyway", "danger"),
+        ),
         dismissed="keep_editing",
     )
 
@@ -68,14 +75,18 @@ def unsaved_question(names: Sequence[str], code: str) -> Question:
 def running_question(count: int) -> Question:
     """At the end of the program, while answers are being written."""
     what = "An answer is" if count == 1 else f"{count} answers are"
-    return Question("Quit while an answer is being written?",
-                    f"{what} still being written. What has arrived is kept and marked as interrupted.",
-                    (Choice("quit", "Quit", "danger"), Choice("cancel", "Stay", "primary")))
+    return Question(
+        "Quit while an answer is being written?",
+        f"{what} still being written. What has arrived is kept and marked as interrupted.",
+        (Choice("quit", "Quit", "danger"), Choice("cancel", "Stay", "primary")),
+    )
 
 
 def other_model_question(title: str) -> Question:
     """A conversation keeps its model; another one means another conversation (spec/sessions.md section 6)."""
-    return Question(f"Use {title} in a new conversation?",
-                    "This conversation keeps the model that it was started with. Nothing is sent, and unsent text "
-                    "stays where it is.",
-                    (Choice("new", "New conversation", "primary"), Choice("cancel", "Cancel")))
+    return Question(
+        f"Use {title} in a new conversation?",
+        "This conversation keeps the model that it was started with. Nothing is sent, and unsent text "
+        "stays where it is.",
+        (Choice("new", "New conversation", "primary"), Choice("cancel", "Cancel")),
+    )

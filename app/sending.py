@@ -214,4 +214,3 @@ class Sending(QObject):
         if feed is not None and isinstance(reported, str):
             feed.set_reported(reported)
         self._desk.session_changed(event.session)
-

@@ -12,6 +12,4 @@ from app.kept_sentences import DRAFTS, SETTINGS, STORAGE
 from app.running_sentences import HOSTS, PROGRAM, SESSIONS
 from app.sentence_parts import Parts
 
-SENTENCES: Mapping[str, Parts] = MappingProxyType(
-    {**STORAGE, **DRAFTS, **SETTINGS, **SESSIONS, **HOSTS, **PROGRAM}
-)
+SENTENCES: Mapping[str, Parts] = MappingProxyType({**STORAGE, **DRAFTS, **SETTINGS, **SESSIONS, **HOSTS, **PROGRAM})

@@ -17,16 +17,18 @@ from runtime.base.record import record
 Detail: TypeAlias = Mapping[str, str | float | bool | None]
 NO_DETAIL: Detail = MappingProxyType({})
 
-_FALLBACKS: Mapping[str, str] = MappingProxyType({
-    "model": "the model",
-    "server": "the server",
-    "folder": "the data folder",
-    "option": "an option",
-    "wait": "a moment",
-    "file": "an attachment",
-    "status": "an error",
-    "limit": "the size limit",
-})
+_FALLBACKS: Mapping[str, str] = MappingProxyType(
+    {
+        "model": "the model",
+        "server": "the server",
+        "folder": "the data folder",
+        "option": "an option",
+        "wait": "a moment",
+        "file": "an attachment",
+        "status": "an error",
+        "limit": "the size limit",
+    }
+)
 _LONGEST = 80
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]+")
 _INTERNAL_ID = re.compile(r"[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}|[0-9a-f]{24,}", re.IGNORECASE)

@@ -47,8 +47,12 @@ class TreeFeed(QObject):
         self._minute.setInterval(_MINUTE_MS)
         self._minute.timeout.connect(self._look_again)
         self._minute.start()
-        for signal in (bridge.draft_state_changed, bridge.operation_changed, bridge.draft_converted,
-                       bridge.draft_cleared):
+        for signal in (
+            bridge.draft_state_changed,
+            bridge.operation_changed,
+            bridge.draft_converted,
+            bridge.draft_cleared,
+        ):
             signal.connect(self.nudge)
         bridge.session_event.connect(self._session_event)
 

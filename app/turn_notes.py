@@ -21,11 +21,16 @@ class TurnNote:
 
 
 _BY_REASON = {
-    "no_finish_mark": TurnNote("ended without finish mark",
-                               "The server ended the answer without saying that it is complete. "
-                               "The text is kept as it came.", "warn"),
-    "length": TurnNote("cut at the length limit",
-                       "The answer reached the length limit of the model and may stop in the middle.", "warn"),
+    "no_finish_mark": TurnNote(
+        "ended without finish mark",
+        "The server ended the answer without saying that it is complete. The text is kept as it came.",
+        "warn",
+    ),
+    "length": TurnNote(
+        "cut at the length limit",
+        "The answer reached the length limit of the model and may stop in the middle.",
+        "warn",
+    ),
     "refused": TurnNote("declined", "The model declined to answer this.", "muted"),
     "cancelled": TurnNote("stopped", "You stopped this answer. What had arrived is kept.", "muted"),
 }
@@ -80,8 +85,11 @@ _PROGRESS = {
 def _interrupted(error_code: str) -> TurnNote:
     if error_code == "not_started":
         return TurnNote("not started", sentence("not_started").text, "warn")
-    return TurnNote("interrupted", "The program ended before this answer was complete. What had arrived is kept; "
-                    "nothing was sent again.", "warn")
+    return TurnNote(
+        "interrupted",
+        "The program ended before this answer was complete. What had arrived is kept; nothing was sent again.",
+        "warn",
+    )
 
 
 def _failed(label: str, code: str, said: str, detail: Detail) -> TurnNote:

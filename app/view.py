@@ -18,15 +18,20 @@ from runtime.sessions.model import Session, Turn, TurnState
 
 _QUIET = frozenset({Phase.ACCEPTED, Phase.CANCELLED, Phase.ABANDONED})
 _STATES = {
-    TurnState.ADMITTED: "starting", TurnState.STARTING: "waiting", TurnState.RUNNING: "answering",
-    TurnState.AWAITING_APPROVAL: "waits for you", TurnState.INTERRUPTING: "stopping",
+    TurnState.ADMITTED: "starting",
+    TurnState.STARTING: "waiting",
+    TurnState.RUNNING: "answering",
+    TurnState.AWAITING_APPROVAL: "waits for you",
+    TurnState.INTERRUPTING: "stopping",
 }
 
 
 def choices(entries: Sequence[ModelEntry]) -> list[ModelChoice]:
     """The picker's rows; why one cannot be chosen is said in words."""
-    return [ModelChoice(e.reference, e.name, e.note, e.available, "" if e.available else sentence(e.reason).what)
-            for e in entries]
+    return [
+        ModelChoice(e.reference, e.name, e.note, e.available, "" if e.available else sentence(e.reason).what)
+        for e in entries
+    ]
 
 
 def draft_banner(draft: OpenDraft, operation: Operation | None, refusal: BannerText | None) -> BannerText | None:

@@ -78,8 +78,14 @@ class MainWindow(QMainWindow):
     def geometry_state(self) -> dict[str, int | bool]:
         """Place and size as plain values for the settings."""
         place = self.normalGeometry() if self.isMaximized() or self.isFullScreen() else self.geometry()
-        return {"x": place.x(), "y": place.y(), "width": place.width(), "height": place.height(),
-                "maximized": self.isMaximized(), "sidebar": self._splitter.sizes()[0]}
+        return {
+            "x": place.x(),
+            "y": place.y(),
+            "width": place.width(),
+            "height": place.height(),
+            "maximized": self.isMaximized(),
+            "sidebar": self._splitter.sizes()[0],
+        }
 
     def restore_geometry(self, stored: Mapping[str, object]) -> None:
         """Go back to ``stored``, onto screens that are visible now; what is not sensible is ignored."""
@@ -167,8 +173,14 @@ class MainWindow(QMainWindow):
     def _move_pane(self, step: int) -> None:
         panes = [pane for pane in self.panes() if pane.isVisible()]
         focused = self.focusWidget()
-        here = next((n for n, pane in enumerate(panes)
-                     if focused is not None and (pane is focused or pane.isAncestorOf(focused))), -1)
+        here = next(
+            (
+                n
+                for n, pane in enumerate(panes)
+                if focused is not None and (pane is focused or pane.isAncestorOf(focused))
+            ),
+            -1,
+        )
         if panes:
             target = panes[(here + step) % len(panes)] if here >= 0 else panes[0]
             target.setFocus(Qt.FocusReason.TabFocusReason)

@@ -102,9 +102,18 @@ def error(studio: Studio) -> None:
     studio.start()
     studio.display.type("Is the harbour office open on Friday?")
     studio.display.key("Return")
-    wait_for(lambda: "failed" in studio.turn_states() or bool(rows(
-        studio.data / "desktop" / "drafts-v1.sqlite", "SELECT 1 FROM operations WHERE phase = 'runtime_failed'")),
-        "a failure")
+    wait_for(
+        lambda: (
+            "failed" in studio.turn_states()
+            or bool(
+                rows(
+                    studio.data / "desktop" / "drafts-v1.sqlite",
+                    "SELECT 1 FROM operations WHERE phase = 'runtime_failed'",
+                )
+            )
+        ),
+        "a failure",
+    )
     studio.settle()
 
 

@@ -46,21 +46,40 @@ class Check:
 async def run(folder: DataFolder, *, as_json: bool) -> int:
     """0 if nothing is a problem, else 1."""
     checks = [
-        _pair(), _display(), _folder(folder), _database(folder.drafts_database, DRAFTS),
-        _database(folder.state_database, STATE), _settings(folder), await _keys(folder), _models(folder),
+        _pair(),
+        _display(),
+        _folder(folder),
+        _database(folder.drafts_database, DRAFTS),
+        _database(folder.state_database, STATE),
+        _settings(folder),
+        await _keys(folder),
+        _models(folder),
     ]
     counts, phases = examination.counts(folder), examination.phases(folder)
     if as_json:
-        print_json({"doctor": {
-            "id": "doctor", "version": VERSION, "python": platform.python_version(),
-            "sqlite": apsw.sqlite_lib_version(), "packages": _versions(), "data_folder": os.fspath(folder.root),
-            "checks": [{"id": c.name.replace(" ", "_"), "result": c.result, "text": c.text} for c in checks],
-            "counts": counts, "phases": phases,
-        }})
+        print_json(
+            {
+                "doctor": {
+                    "id": "doctor",
+                    "version": VERSION,
+                    "python": platform.python_version(),
+                    "sqlite": apsw.sqlite_lib_version(),
+                    "packages": _versions(),
+                    "data_folder": os.fspath(folder.root),
+                    "checks": [{"id": c.name.replace(" ", "_"), "result": c.result, "text": c.text} for c in checks],
+                    "counts": counts,
+                    "phases": phases,
+                }
+            }
+        )
     else:
-        print_lines([f"Inkfast {VERSION} · Python {platform.python_version()} · SQLite {apsw.sqlite_lib_version()}",
-                     " · ".join(f"{name} {number}" for name, number in _versions().items()),
-                     f"Data folder: {folder.root}"])
+        print_lines(
+            [
+                f"Inkfast {VERSION} · Python {platform.python_version()} · SQLite {apsw.sqlite_lib_version()}",
+                " · ".join(f"{name} {number}" for name, number in _versions().items()),
+                f"Data folder: {folder.root}",
+            ]
+        )
         print_lines(f"{c.result:8} {c.name}: {c.text}" for c in checks)
         print_lines(f"{name.replace('_', ' ')}: {number}" for name, number in counts.items())
         print_lines(f"operations {phase.replace('_', ' ')}: {number}" for phase, number in phases.items())
@@ -85,8 +104,9 @@ def _folder(folder: DataFolder) -> Check:
     if there != folder.root:
         return Check("data folder", "ok", "not made yet")
     loose = os.name != "nt" and folder.root.stat().st_mode & 0o077
-    return Check("data folder", "warning" if loose else "ok",
-                 "other users may look into it" if loose else "private and writable")
+    return Check(
+        "data folder", "warning" if loose else "ok", "other users may look into it" if loose else "private and writable"
+    )
 
 
 def _database(path: Path, schema: Schema) -> Check:

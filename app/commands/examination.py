@@ -19,9 +19,9 @@ _DRAFT_COUNTS = {
     "conflict_copies": "SELECT count(*) FROM conflicts",
     "operations": "SELECT count(*) FROM operations",
     "unsettled_operations": "SELECT count(*) FROM operations WHERE phase NOT IN "
-                            "('accepted', 'terminal_failed', 'cancelled', 'abandoned')",
+    "('accepted', 'terminal_failed', 'cancelled', 'abandoned')",
     "unconfirmed_follow_ups": "SELECT count(*) FROM drafts WHERE status = 'active' "
-                              "AND coalesce(pending_submission_id, '') <> ''",
+    "AND coalesce(pending_submission_id, '') <> ''",
 }
 _STATE_COUNTS = {
     "sessions": "SELECT count(*) FROM sessions",

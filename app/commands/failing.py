@@ -14,12 +14,14 @@ from runtime.base.errors import Fault, RejectedFault
 FAILED, REFUSED, UNKNOWN = 1, 3, 4
 _UNKNOWN_CODES = frozenset({"dispatch_unknown", "outcome_unknown"})
 _SAVED = "What was saved is safe."
-_WITHOUT_WINDOW: Mapping[str, tuple[str, str]] = MappingProxyType({
-    "database_locked": (_SAVED, "Close other copies or backup programs that use the data folder, then try again."),
-    "disk_full": (_SAVED, "Free some space, then try again."),
-    "read_only": (_SAVED, "Make the data folder writable, then try again."),
-    "io_error": (_SAVED, "Check the disk, then try again."),
-})
+_WITHOUT_WINDOW: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "database_locked": (_SAVED, "Close other copies or backup programs that use the data folder, then try again."),
+        "disk_full": (_SAVED, "Free some space, then try again."),
+        "read_only": (_SAVED, "Make the data folder writable, then try again."),
+        "io_error": (_SAVED, "Check the disk, then try again."),
+    }
+)
 _OF_A_SEND = re.compile(r"\b(text|sent|send|window|message)\b", re.IGNORECASE)
 _NOT_STORED = "The text is not confirmed as stored: keep your own copy."
 

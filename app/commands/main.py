@@ -79,8 +79,12 @@ async def _sessions(folder: DataFolder, options: argparse.Namespace) -> int:
 
 async def _send(folder: DataFolder, options: argparse.Namespace) -> int:
     request = send.Request(
-        text=options.text, workspace=options.workspace, model=options.model, effort=options.effort,
-        wait=options.wait, as_json=options.json,
+        text=options.text,
+        workspace=options.workspace,
+        model=options.model,
+        effort=options.effort,
+        wait=options.wait,
+        as_json=options.json,
     )
     try:
         side = await open_drafts(folder, SystemClock(), _bug)

@@ -21,8 +21,21 @@ def show(folder: DataFolder, as_json: bool) -> int:
     catalogue = ModelCatalogue(settings, LocalModels(folder.models))
     entries = catalogue.entries()
     if as_json:
-        print_json({"models": [{"id": e.reference, "title": e.name, "note": e.note, "available": e.available,
-                                "reason": e.reason, "default": e.reference == catalogue.default} for e in entries]})
+        print_json(
+            {
+                "models": [
+                    {
+                        "id": e.reference,
+                        "title": e.name,
+                        "note": e.note,
+                        "available": e.available,
+                        "reason": e.reason,
+                        "default": e.reference == catalogue.default,
+                    }
+                    for e in entries
+                ]
+            }
+        )
         return 0
     for entry in entries:
         mark = "*" if entry.reference == catalogue.default else " "

@@ -78,8 +78,10 @@ async def _ended(services: Services, watcher: Watcher, session_id: str) -> Turn:
     while not (await asyncio.wait({end}, timeout=_LOOK_SECONDS))[0]:
         if not said and shutil.disk_usage(services.side.folder.root).free < _TOO_LITTLE_BYTES:
             said = True
-            say("inkfast: The disk is full.\nYour text is stored; the end of its answer is not yet.\n"
-                "Free some space and it is, or stop with Ctrl+C: the next start settles it.")
+            say(
+                "inkfast: The disk is full.\nYour text is stored; the end of its answer is not yet.\n"
+                "Free some space and it is, or stop with Ctrl+C: the next start settles it."
+            )
     return end.result()
 
 
@@ -180,8 +182,17 @@ async def _not_accepted(services: Services, request: Request, operation: Operati
 
 def _report(request: Request, operation: Operation, turn: Turn, watcher: Watcher) -> int:
     if request.as_json:
-        print_json({"session": {"id": operation.session_id, "turn": turn.id, "turn_state": str(turn.state),
-                                "error_code": turn.error_code, "answer": watcher.answer}})
+        print_json(
+            {
+                "session": {
+                    "id": operation.session_id,
+                    "turn": turn.id,
+                    "turn_state": str(turn.state),
+                    "error_code": turn.error_code,
+                    "answer": watcher.answer,
+                }
+            }
+        )
     elif request.wait:
         watcher.finish()
     else:

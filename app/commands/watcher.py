@@ -62,7 +62,7 @@ class Watcher:
     def _show(self) -> None:
         answer = self.answer
         if self._streams and len(answer) > self._printed:
-            self._print(answer[self._printed:])
+            self._print(answer[self._printed :])
             self._printed = len(answer)
         ended = next((turn for turn in self._fold.turns.values() if turn.state.is_terminal), None)
         if ended is not None and not self._ended.done():

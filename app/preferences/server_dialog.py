@@ -61,8 +61,12 @@ class ServerDialog(QDialog):
     def form(self) -> ServerForm:
         """What is entered now; the address is normalised if it can be."""
         checked = self._checked()
-        return ServerForm(self._name.text().strip(), checked.url or self._url.text().strip(),
-                          self._key.text().strip(), self._model.text().strip())
+        return ServerForm(
+            self._name.text().strip(),
+            checked.url or self._url.text().strip(),
+            self._key.text().strip(),
+            self._model.text().strip(),
+        )
 
     def set_key_storage(self, where: str) -> None:
         """``keyring``, ``file``, or anything else while it is not known: said beside the key, plainly."""
@@ -81,9 +85,12 @@ class ServerDialog(QDialog):
         self._say(text, "error")
 
     def _set_up_fields(self, form: ServerForm | None) -> None:
-        named = ((self._name, "Name", "As it appears in the model list"),
-                 (self._url, "Address", EXAMPLES[0][1]), (self._key, "API key", "Only if the server asks for one"),
-                 (self._model, "Model", "Type a name, or test the connection for a list"))
+        named = (
+            (self._name, "Name", "As it appears in the model list"),
+            (self._url, "Address", EXAMPLES[0][1]),
+            (self._key, "API key", "Only if the server asks for one"),
+            (self._model, "Model", "Type a name, or test the connection for a list"),
+        )
         for field, name, placeholder in named:
             field.setAccessibleName(name)
             field.setPlaceholderText(placeholder)

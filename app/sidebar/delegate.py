@@ -39,8 +39,14 @@ _INSET = 1
 _DRAFT_PREFIX = "Draft: "
 _Index = QModelIndex | QPersistentModelIndex
 _MARK_COLORS: dict[Mark, str] = {
-    "draft": "accent", "unsaved": "accent", "running": "accent", "conflict": "warn", "interrupted": "warn",
-    "unknown": "warn", "error": "danger", "failed": "danger",
+    "draft": "accent",
+    "unsaved": "accent",
+    "running": "accent",
+    "conflict": "warn",
+    "interrupted": "warn",
+    "unknown": "warn",
+    "error": "danger",
+    "failed": "danger",
 }
 
 

@@ -41,13 +41,14 @@ class RowList(QListView):
 
     def mark_open(self, index: QModelIndex) -> None:
         """Show ``index`` as the open one; invalid: none."""
-        command = QItemSelectionModel.SelectionFlag.ClearAndSelect if index.isValid() \
+        command = (
+            QItemSelectionModel.SelectionFlag.ClearAndSelect
+            if index.isValid()
             else QItemSelectionModel.SelectionFlag.Clear
+        )
         self.selectionModel().select(index, command)
 
-    def selectionCommand(
-        self, index: _Index, event: QEvent | None = None
-    ) -> QItemSelectionModel.SelectionFlag:
+    def selectionCommand(self, index: _Index, event: QEvent | None = None) -> QItemSelectionModel.SelectionFlag:
         return QItemSelectionModel.SelectionFlag.NoUpdate
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
@@ -61,8 +62,11 @@ class RowList(QListView):
 
     def event(self, event: QEvent) -> bool:
         """F2 renames the row at the keyboard here; elsewhere in the window the conversation that is open."""
-        if event.type() == QEvent.Type.ShortcutOverride and isinstance(event, QKeyEvent) \
-                and event.key() == Qt.Key.Key_F2:
+        if (
+            event.type() == QEvent.Type.ShortcutOverride
+            and isinstance(event, QKeyEvent)
+            and event.key() == Qt.Key.Key_F2
+        ):
             event.accept()
             return True
         return super().event(event)

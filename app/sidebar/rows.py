@@ -29,23 +29,44 @@ RowKind: TypeAlias = Literal["workspace", "draft", "session"]
 Mark: TypeAlias = Literal["", "draft", "unsaved", "error", "conflict", "running", "interrupted", "failed", "unknown"]
 
 _SAID: dict[Mark, str] = {
-    "draft": "saved draft", "unsaved": "not saved yet", "error": "saving failed", "conflict": "two versions",
-    "running": "running", "interrupted": "interrupted", "failed": "failed", "unknown": "outcome unknown",
+    "draft": "saved draft",
+    "unsaved": "not saved yet",
+    "error": "saving failed",
+    "conflict": "two versions",
+    "running": "running",
+    "interrupted": "interrupted",
+    "failed": "failed",
+    "unknown": "outcome unknown",
 }
 _WORDS: dict[Mark, str] = {
-    "error": "not saved", "conflict": "conflict", "interrupted": "interrupted", "failed": "failed",
+    "error": "not saved",
+    "conflict": "conflict",
+    "interrupted": "interrupted",
+    "failed": "failed",
     "unknown": "unknown",
 }
 _SAVE_MARKS: dict[str, Mark] = {
-    "saved": "draft", "dirty": "unsaved", "saving": "unsaved", "error": "error", "conflict": "conflict",
+    "saved": "draft",
+    "dirty": "unsaved",
+    "saving": "unsaved",
+    "error": "error",
+    "conflict": "conflict",
 }
 _PHASE_MARKS: dict[str, Mark] = {
-    Phase.RESERVED: "running", Phase.STARTING: "running", Phase.DISPATCHING: "running",
-    Phase.DISPATCHING_SHELL: "running", Phase.CANCEL_REQUESTED: "running", Phase.DISPATCH_UNKNOWN: "unknown",
-    Phase.RESUME_REQUIRED: "interrupted", Phase.RUNTIME_FAILED: "failed", Phase.TERMINAL_FAILED: "failed",
+    Phase.RESERVED: "running",
+    Phase.STARTING: "running",
+    Phase.DISPATCHING: "running",
+    Phase.DISPATCHING_SHELL: "running",
+    Phase.CANCEL_REQUESTED: "running",
+    Phase.DISPATCH_UNKNOWN: "unknown",
+    Phase.RESUME_REQUIRED: "interrupted",
+    Phase.RUNTIME_FAILED: "failed",
+    Phase.TERMINAL_FAILED: "failed",
 }
 _TURN_MARKS: dict[TurnState, Mark] = {
-    TurnState.INTERRUPTED: "interrupted", TurnState.UNKNOWN: "unknown", TurnState.FAILED: "failed",
+    TurnState.INTERRUPTED: "interrupted",
+    TurnState.UNKNOWN: "unknown",
+    TurnState.FAILED: "failed",
     TurnState.TIMED_OUT: "failed",
 }
 
@@ -107,7 +128,10 @@ class _Branch:
 
 
 def build_rows(
-    workspaces: Iterable[Workspace], drafts: Sequence[DraftSummary], sessions: Sequence[Session], now_ms: int,
+    workspaces: Iterable[Workspace],
+    drafts: Sequence[DraftSummary],
+    sessions: Sequence[Session],
+    now_ms: int,
     zone: tzinfo | None = None,
 ) -> list[TreeRow]:
     """The rows in the order of ``workspaces``, the global one last; ``sessions`` in any order.
@@ -120,8 +144,17 @@ def build_rows(
     rows: list[TreeRow] = []
     for branch in branches:
         count = len(branch.sessions)
-        rows.append(TreeRow("workspace", branch.workspace_id, branch.workspace_id, branch.name,
-                            str(count) if count else "", "", branch.available))
+        rows.append(
+            TreeRow(
+                "workspace",
+                branch.workspace_id,
+                branch.workspace_id,
+                branch.name,
+                str(count) if count else "",
+                "",
+                branch.available,
+            )
+        )
         branch.drafts.sort(key=_is_parallel)
         rows.extend(_draft_row(draft, labels) for draft in branch.drafts)
         branch.sessions.sort(key=_activity, reverse=True)

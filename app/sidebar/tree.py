@@ -98,8 +98,11 @@ class ProjectTree(QWidget):
 
     def activate(self, row: TreeRow) -> None:
         """Ask for what a click on ``row`` asks for."""
-        signals = {"workspace": self.new_conversation_requested, "draft": self.draft_selected,
-                   "session": self.session_selected}
+        signals = {
+            "workspace": self.new_conversation_requested,
+            "draft": self.draft_selected,
+            "session": self.session_selected,
+        }
         signals[row.kind].emit(row.id)
 
     def edit_row(self, row: TreeRow) -> None:

@@ -13,8 +13,6 @@ class HostFault(EnvironmentFault):
     ``stream_error``, ``timed_out``, ``outcome_unknown``. ``message`` may carry the server's own words.
     """
 
-    def __init__(
-        self, code: str, message: str = "", *, called: bool, **detail: str | float | bool | None
-    ) -> None:
+    def __init__(self, code: str, message: str = "", *, called: bool, **detail: str | float | bool | None) -> None:
         super().__init__(code, message, called=called, **detail)
         self.called = called

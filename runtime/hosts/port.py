@@ -111,9 +111,7 @@ class PromptEnded:
     reason: EndReason
 
 
-HostEvent: TypeAlias = (
-    TextDelta | ReasoningSummaryDelta | HostProgress | ObservedChanged | UsageReported | PromptEnded
-)
+HostEvent: TypeAlias = TextDelta | ReasoningSummaryDelta | HostProgress | ObservedChanged | UsageReported | PromptEnded
 
 
 class HostSession(Protocol):

@@ -124,5 +124,3 @@ def _words(text: str) -> list[str]:
 def _split(line: str) -> list[str]:
     words = line.split(" ")
     return [f"{word} " for word in words[:-1]] + [words[-1]] if line else []
-
-

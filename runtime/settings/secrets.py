@@ -90,8 +90,11 @@ class SecretStore:
     async def _keychain(self, do: str, name: str, key: str = "") -> dict[str, Any] | None:
         """The child's answer, None where no keyring can be used."""
         process = await asyncio.create_subprocess_exec(
-            *self._command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.DEVNULL, env=self._environment,
+            *self._command,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.DEVNULL,
+            env=self._environment,
         )
         request = json.dumps({"do": do, "name": name, "key": key}) + "\n"
         try:

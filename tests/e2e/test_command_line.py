@@ -87,7 +87,9 @@ def test_drafts_are_listed_shown_exactly_and_discarded(shell: Shell) -> None:
     assert shell.run("drafts", "show", row["id"], "--json").json["draft"]["text"] == text
     raw = subprocess.run(
         [sys.executable, "-m", "app", "drafts", "show", row["id"], "--data-dir", os.fspath(shell.data)],
-        cwd=ROOT, capture_output=True, check=True,
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
     )
     assert raw.stdout == text.encode() + b"\n"
     assert len(shell.run("drafts", "list").out.splitlines()) == 1
@@ -102,10 +104,13 @@ def test_the_data_folder_may_be_named_before_or_after_the_command(shell: Shell, 
     assert len(after.json["sessions"]) == 1 and not (tmp_path / "other").exists()
 
 
-@pytest.mark.parametrize("terminal", [
-    {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
-    {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
-])
+@pytest.mark.parametrize(
+    "terminal",
+    [
+        {"LANG": "C", "LC_ALL": "C", "PYTHONIOENCODING": "ascii"},
+        {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
+    ],
+)
 def test_a_terminal_without_unicode_shows_numbers_and_fails_nothing(shell: Shell, terminal: dict[str, str]) -> None:
     given = "h\u00e9 漢".encode()
     sent = shell.run("send", "--model", "scripted:echo", "--wait", "-", given=given, environment=terminal)
@@ -118,8 +123,14 @@ def test_a_terminal_without_unicode_shows_numbers_and_fails_nothing(shell: Shell
 @pytest.mark.skipif(os.name == "nt", reason="a POSIX shell")
 def test_a_closed_pipe_ends_the_output_and_not_the_answer(shell: Shell) -> None:
     line = f'"{sys.executable}" -m app --data-dir "$DATA" send --model scripted:demo --wait hi | head -c 1'
-    piped = subprocess.run(["bash", "-c", line + '; echo " ${PIPESTATUS[0]}"'], cwd=ROOT, capture_output=True,
-                           env={**os.environ, "DATA": os.fspath(shell.data)}, check=True, timeout=60)
+    piped = subprocess.run(
+        ["bash", "-c", line + '; echo " ${PIPESTATUS[0]}"'],
+        cwd=ROOT,
+        capture_output=True,
+        env={**os.environ, "DATA": os.fspath(shell.data)},
+        check=True,
+        timeout=60,
+    )
     assert (piped.stdout, piped.stderr) == (b"* 0\n", b"")
     session = shell.run("sessions", "list", "--json").json["sessions"][0]
     assert session["turn_state"] == "completed"
@@ -129,8 +140,14 @@ def test_a_closed_pipe_ends_the_output_and_not_the_answer(shell: Shell) -> None:
 def test_an_output_that_cannot_be_written_is_said_and_the_answer_is_stored(shell: Shell) -> None:
     for command in (["send", "--model", "scripted:fast", "--wait", "hi"], ["sessions", "list"]):
         with open("/dev/full", "wb") as full:
-            done = subprocess.run([sys.executable, "-m", "app", "--data-dir", os.fspath(shell.data), *command],
-                                  cwd=ROOT, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+            done = subprocess.run(
+                [sys.executable, "-m", "app", "--data-dir", os.fspath(shell.data), *command],
+                cwd=ROOT,
+                stdout=full,
+                stderr=subprocess.PIPE,
+                check=False,
+                timeout=60,
+            )
         assert done.returncode == 1 and done.stderr.startswith(b"inkfast: The output could not be written.")
         assert b"draft" not in done.stderr and b"Traceback" not in done.stderr
     assert shell.run("sessions", "list", "--json").json["sessions"][0]["turn_state"] == "completed"
@@ -179,7 +196,9 @@ def test_a_window_that_holds_its_lease_is_in_nobody_s_way(shell: Shell) -> None:
     shell.run("sessions", "list")
     window = subprocess.Popen(
         [sys.executable, "-c", HOLD_LEASE, os.fspath(shell.data / "desktop" / "draft-workers")],
-        cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
     )
     assert window.stdout is not None and window.stdout.readline() == b"held\n"
     try:

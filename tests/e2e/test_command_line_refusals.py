@@ -129,8 +129,9 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "disk"
     place.mkdir()
     mount = shutil.which("mount")
-    done = subprocess.run([mount or "false", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], check=False,
-                          capture_output=True)
+    done = subprocess.run(
+        [mount or "false", "-t", "tmpfs", "-o", "size=2m", "tmpfs", place], check=False, capture_output=True
+    )
     if done.returncode:
         pytest.skip("no file system can be mounted here")
     yield place
@@ -142,8 +143,9 @@ def test_a_full_disk_loses_no_text_that_is_called_kept(small_disk: Path, left: i
     shell = Shell(small_disk / "data")
     assert shell.run("send", "--model", "scripted:fast", "before").status == 0
     fill(small_disk, left)
-    results = [shell.run("send", "--model", "scripted:echo", "-", given=text.encode())
-               for text in ("short", "long " * 20_000)]
+    results = [
+        shell.run("send", "--model", "scripted:echo", "-", given=text.encode()) for text in ("short", "long " * 20_000)
+    ]
     listed = shell.run("sessions", "list", "--json")
     (small_disk / "fill").unlink()
     for result, text in zip(results, ("short", "long " * 20_000), strict=True):
@@ -216,15 +218,18 @@ def explained_send(result: Result, status: int, what: str) -> Result:
     return result
 
 
-@pytest.mark.parametrize(("arguments", "named"), [
-    (("send", "--nope", "hi"), "--nope"),
-    (("--nope",), "--nope"),
-    (("send",), "TEXT"),
-    (("drafts",), "verb"),
-    (("drafts", "paint"), "paint"),
-    (("sessions", "show"), "ID"),
-    (("send", "--work", ".", "hi"), "--work"),
-])
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        (("send", "--nope", "hi"), "--nope"),
+        (("--nope",), "--nope"),
+        (("send",), "TEXT"),
+        (("drafts",), "verb"),
+        (("drafts", "paint"), "paint"),
+        (("sessions", "show"), "ID"),
+        (("send", "--work", ".", "hi"), "--work"),
+    ],
+)
 def test_wrong_use_is_said_and_changes_nothing(shell: Shell, arguments: tuple[str, ...], named: str) -> None:
     wrong = shell.run(*arguments)
     assert wrong.status == 2 and named in wrong.err
@@ -288,7 +293,8 @@ def test_what_a_server_does_is_what_the_status_says(
     log = tmp_path / "posts"
     provider = subprocess.Popen(
         [sys.executable, "-m", "tests.fakes.fake_provider", "--behaviour", behaviour, "--log", os.fspath(log)],
-        cwd=ROOT, stdout=subprocess.PIPE,
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
     )
     try:
         assert provider.stdout is not None

@@ -46,17 +46,29 @@ class Shell:
     def run(self, *arguments: str, given: bytes = b"", environment: Mapping[str, str] | None = None) -> Result:
         """Run to the end; no output of any command ever shows a traceback."""
         done = subprocess.run(
-            self._line(arguments), cwd=ROOT, env={**self._environment, **(environment or {})}, timeout=100, check=False,
-            capture_output=True, input=given,
+            self._line(arguments),
+            cwd=ROOT,
+            env={**self._environment, **(environment or {})},
+            timeout=100,
+            check=False,
+            capture_output=True,
+            input=given,
         )
         return _result(done.returncode, done.stdout, done.stderr)
 
     def start(self, *arguments: str) -> Running:
         """Begin a command whose output is read as it comes."""
-        return Running(subprocess.Popen(
-            [sys.executable, "-c", _LISTENING, *self._line(arguments)[3:]], cwd=ROOT, env=self._environment, bufsize=0,
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        ))
+        return Running(
+            subprocess.Popen(
+                [sys.executable, "-c", _LISTENING, *self._line(arguments)[3:]],
+                cwd=ROOT,
+                env=self._environment,
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+        )
 
     def _line(self, arguments: tuple[str, ...]) -> list[str]:
         return [sys.executable, "-m", "app", "--data-dir", os.fspath(self.data), *arguments]

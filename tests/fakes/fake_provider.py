@@ -26,8 +26,15 @@ from tests.fakes.provider_http import Recorded, Reply, read_request
 class FakeProvider:
     """``tokens`` are streamed ``pause`` seconds apart; ``hold`` is what "for a while" means, in GETs or seconds."""
 
-    def __init__(self, behaviour: str = "ok", *, tokens: tuple[str, ...] = DEFAULT_TOKENS, pause: float = 0.0,
-                 hold: float = 2, log: Path | None = None) -> None:
+    def __init__(
+        self,
+        behaviour: str = "ok",
+        *,
+        tokens: tuple[str, ...] = DEFAULT_TOKENS,
+        pause: float = 0.0,
+        hold: float = 2,
+        log: Path | None = None,
+    ) -> None:
         self.behaviour = behaviour
         self.tokens = tokens
         self.pause = pause
@@ -61,8 +68,9 @@ class FakeProvider:
         await self.start()
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                        trace: TracebackType | None) -> None:
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         await self.stop()
 
     async def start(self, port: int = 0) -> None:
@@ -114,8 +122,13 @@ class FakeProvider:
 
 
 async def _serve(options: argparse.Namespace) -> None:
-    provider = FakeProvider(options.behaviour, tokens=("word ",) * options.tokens if options.tokens else DEFAULT_TOKENS,
-                            pause=options.pause, hold=options.hold, log=options.log)
+    provider = FakeProvider(
+        options.behaviour,
+        tokens=("word ",) * options.tokens if options.tokens else DEFAULT_TOKENS,
+        pause=options.pause,
+        hold=options.hold,
+        log=options.log,
+    )
     await provider.start(options.port)
     print(provider.port, flush=True)
     stop = asyncio.Event()

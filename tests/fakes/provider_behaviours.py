@@ -83,7 +83,7 @@ async def _unauthorized(provider: Provider, request: Recorded, reply: Reply) -> 
 
 
 async def _not_found(provider: Provider, request: Recorded, reply: Reply) -> None:
-    await reply.status(404, {"error": "model \"fake-model\" not found, try pulling it first"})
+    await reply.status(404, {"error": 'model "fake-model" not found, try pulling it first'})
 
 
 async def _redirect(provider: Provider, request: Recorded, reply: Reply) -> None:
@@ -218,14 +218,34 @@ async def _unstreamed_error(provider: Provider, request: Recorded, reply: Reply)
 
 
 BEHAVIOURS: dict[str, Behaviour] = {
-    "ok": _ok, "models_503_for": _ok, "echo": _echo, "hold_after_body": _hold_after_body,
-    "hold_mid_stream": _hold_mid_stream, "reset_after_body": _reset_after_body,
-    "reset_after_headers": _reset_after_headers, "reset_mid_stream": _reset_mid_stream,
-    "status_500_after": _status_500_after, "429_retry_after": _rate_limited, "401": _unauthorized,
-    "404": _not_found, "redirect": _redirect, "error_object": _error_object, "error_event": _error_event,
-    "error_in_chunk": _error_in_chunk, "no_finish": _no_finish, "no_finish_eof": _no_finish_eof, "crlf": _crlf,
-    "cr": _cr, "comments": _comments, "byte_by_byte": _byte_by_byte, "invalid_utf8": _invalid_utf8,
-    "keep_open_after_finish": _keep_open_after_finish, "empty_choices": _empty_choices,
-    "no_final_newline": _no_final_newline, "slow_first_token": _slow_first_token, "thinking": _thinking,
-    "unstreamed": _unstreamed, "unstreamed_error": _unstreamed_error,
+    "ok": _ok,
+    "models_503_for": _ok,
+    "echo": _echo,
+    "hold_after_body": _hold_after_body,
+    "hold_mid_stream": _hold_mid_stream,
+    "reset_after_body": _reset_after_body,
+    "reset_after_headers": _reset_after_headers,
+    "reset_mid_stream": _reset_mid_stream,
+    "status_500_after": _status_500_after,
+    "429_retry_after": _rate_limited,
+    "401": _unauthorized,
+    "404": _not_found,
+    "redirect": _redirect,
+    "error_object": _error_object,
+    "error_event": _error_event,
+    "error_in_chunk": _error_in_chunk,
+    "no_finish": _no_finish,
+    "no_finish_eof": _no_finish_eof,
+    "crlf": _crlf,
+    "cr": _cr,
+    "comments": _comments,
+    "byte_by_byte": _byte_by_byte,
+    "invalid_utf8": _invalid_utf8,
+    "keep_open_after_finish": _keep_open_after_finish,
+    "empty_choices": _empty_choices,
+    "no_final_newline": _no_final_newline,
+    "slow_first_token": _slow_first_token,
+    "thinking": _thinking,
+    "unstreamed": _unstreamed,
+    "unstreamed_error": _unstreamed_error,
 }

@@ -37,8 +37,13 @@ class Reply:
 
     async def status(self, code: int, body: Any, **headers: str) -> None:
         data = body if isinstance(body, bytes) else json.dumps(body).encode()
-        lines = [f"HTTP/1.1 {code} X", "Content-Type: application/json", f"Content-Length: {len(data)}",
-                 "Connection: close", *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items())]
+        lines = [
+            f"HTTP/1.1 {code} X",
+            "Content-Type: application/json",
+            f"Content-Length: {len(data)}",
+            "Connection: close",
+            *(f"{name.replace('_', '-')}: {value}" for name, value in headers.items()),
+        ]
         await self.send("\r\n".join(lines).encode() + b"\r\n\r\n" + data)
 
     async def open_stream(self) -> None:
@@ -78,8 +83,13 @@ def chunk(content: str | None = None, finish: str | None = None, **delta: Any) -
     """One chunk of a streamed chat completion."""
     if content is not None:
         delta["content"] = content
-    return {"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": "fake-model",
-            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]}
+    return {
+        "id": "chatcmpl-1",
+        "object": "chat.completion.chunk",
+        "created": 1,
+        "model": "fake-model",
+        "choices": [{"index": 0, "delta": delta, "finish_reason": finish}],
+    }
 
 
 async def read_request(reader: asyncio.StreamReader) -> Recorded | None:

@@ -10,13 +10,17 @@ _LOOKED_AT = (QAbstractButton, QLabel, QLineEdit, QPlainTextEdit)
 
 def cut_off(top: QWidget) -> list[str]:
     """A line for every visible control in ``top`` that is cut off or lies over another one."""
-    seen = [widget for kind in _LOOKED_AT for widget in top.findChildren(kind)
-            if widget.isVisible() and not _scrolls(widget, top)]
+    seen = [
+        widget
+        for kind in _LOOKED_AT
+        for widget in top.findChildren(kind)
+        if widget.isVisible() and not _scrolls(widget, top)
+    ]
     bad = [f"{_name(widget)} is cut" for widget in seen if _is_cut(widget, top)]
     bad += [f"{_name(widget)} is too low" for widget in seen if _is_too_low(widget)]
     places = [(widget, _place(widget, top)) for widget in seen]
     for position, (first, here) in enumerate(places):
-        for second, there in places[position + 1:]:
+        for second, there in places[position + 1 :]:
             related = first.isAncestorOf(second) or second.isAncestorOf(first)
             if not related and here.intersects(there):
                 bad.append(f"{_name(first)} lies over {_name(second)}")

@@ -226,7 +226,7 @@ def test_a_no_break_space_survives(editor: ComposerEditor) -> None:
 
 
 def test_a_key_in_five_megabytes_reads_no_more_than_the_key(editor: ComposerEditor) -> None:
-    text = ("a line of eighty characters that is repeated until the draft is very long.....\n" * 64_000)
+    text = "a line of eighty characters that is repeated until the draft is very long.....\n" * 64_000
     document = ComposerDocument(text, caret=2_000_000, parent=editor)
     editor.resize(600, 200)
     editor.show_document(document)
@@ -252,9 +252,7 @@ def test_a_key_in_five_megabytes_reads_no_more_than_the_key(editor: ComposerEdit
         ((9, 1, 1), TextEdit(0, 6, "ab\ncde")),
     ],
 )
-def test_a_wrong_report_of_qt_still_gives_an_edit_that_is_right(
-    reported: tuple[int, int, int], edit: TextEdit
-) -> None:
+def test_a_wrong_report_of_qt_still_gives_an_edit_that_is_right(reported: tuple[int, int, int], edit: TextEdit) -> None:
     document = ComposerDocument("ab\ncde")
     told: list[object] = []
     document.edited.connect(told.append)

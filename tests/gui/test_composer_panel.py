@@ -116,8 +116,12 @@ def test_the_model_menu_offers_default_models_and_a_server(panel: ComposerPanel,
     panel.set_models(_MODELS, "local:smollm2-135m", is_default=True)
     assert panel.model_button.text() == "SmolLM2 135M · default"
     texts = [action.text() for action in panel.model_button.menu_actions()]
-    assert texts == ["Use the default · SmolLM2 135M", "SmolLM2 135M · tiny", "Qwen · the server does not answer",
-                     "Add a server…"]
+    assert texts == [
+        "Use the default · SmolLM2 135M",
+        "SmolLM2 135M · tiny",
+        "Qwen · the server does not answer",
+        "Add a server…",
+    ]
     assert [action.isEnabled() for action in panel.model_button.menu_actions()] == [True, True, False, True]
     chosen: list[str] = []
     panel.model_chosen.connect(chosen.append)

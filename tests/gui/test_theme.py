@@ -94,8 +94,9 @@ def test_the_system_is_followed_until_the_person_chooses(themes: ThemeController
 
 
 @pytest.mark.parametrize("scale", [1.0, 1.25, 1.5, 2.0])
-def test_an_icon_is_drawn_at_every_scale_in_the_colour_of_its_token(icons: Icons, themes: ThemeController,
-                                                                    scale: float) -> None:
+def test_an_icon_is_drawn_at_every_scale_in_the_colour_of_its_token(
+    icons: Icons, themes: ThemeController, scale: float
+) -> None:
     pixmap = icons.pixmap("stop", "danger", 18, scale)
     assert pixmap.size() == QSize(round(18 * scale), round(18 * scale))
     assert themes.theme.color("danger").rgb() in _colors(pixmap.toImage())

@@ -19,9 +19,7 @@ from runtime.hosts.faults import HostFault
 _START_SECONDS = 60.0
 _LAST_WORDS_SECONDS = 0.5
 _WINDOW = Implementation(name="inkfast-window", version="1")
-_NOTHING = ClientCapabilities(
-    fs=FileSystemCapabilities(read_text_file=False, write_text_file=False), terminal=False
-)
+_NOTHING = ClientCapabilities(fs=FileSystemCapabilities(read_text_file=False, write_text_file=False), terminal=False)
 
 
 class Connection:

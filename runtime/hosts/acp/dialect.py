@@ -13,8 +13,13 @@ from runtime.base.errors import RejectedFault
 from runtime.hosts.faults import HostFault
 from runtime.hosts.port import EndReason, HostEvent, HostSettings, Prompt, PromptEnded, UsageReported
 
-_REASONS: dict[str, EndReason] = {"end_turn": "completed", "max_tokens": "length", "max_turn_requests": "length",
-                                  "refusal": "refused", "cancelled": "cancelled"}
+_REASONS: dict[str, EndReason] = {
+    "end_turn": "completed",
+    "max_tokens": "length",
+    "max_turn_requests": "length",
+    "refusal": "refused",
+    "cancelled": "cancelled",
+}
 _AUTH_REQUIRED = -32000
 
 

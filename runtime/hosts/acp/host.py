@@ -89,9 +89,7 @@ class AcpSession:
 
     @property
     def capabilities(self) -> Capabilities:
-        return Capabilities(
-            keeps_history=self._dialect.keeps_history, context_tokens=self._opening.context_tokens
-        )
+        return Capabilities(keeps_history=self._dialect.keeps_history, context_tokens=self._opening.context_tokens)
 
     @property
     def observed(self) -> Observed:
@@ -191,9 +189,7 @@ class AcpSession:
                 raise self._dialect.failed(error, run.called) from error
             except ConnectionError as error:
                 await self._agent.discard(connection)
-                raise HostFault(
-                    "host_crashed", called=run.called, exit_code=connection.process.exit_code
-                ) from error
+                raise HostFault("host_crashed", called=run.called, exit_code=connection.process.exit_code) from error
             finally:
                 connection.client.detach(self._id)
         *events, end = self._dialect.ended(response)

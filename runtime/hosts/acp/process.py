@@ -46,9 +46,14 @@ class AgentProcess:
         """Raises :class:`HostFault` ``host_unavailable`` (``called=False``) if it cannot be started."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *command.arguments, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-                stderr=asyncio.subprocess.PIPE, env={**default_environment(), **command.environment},
-                cwd=command.folder or None, limit=_MOST_LINE_BYTES, start_new_session=os.name != "nt",
+                *command.arguments,
+                stdin=asyncio.subprocess.PIPE,
+                stdout=asyncio.subprocess.PIPE,
+                stderr=asyncio.subprocess.PIPE,
+                env={**default_environment(), **command.environment},
+                cwd=command.folder or None,
+                limit=_MOST_LINE_BYTES,
+                start_new_session=os.name != "nt",
             )
         except OSError as error:
             raise HostFault("host_unavailable", str(error), called=False, errno=error.errno) from error

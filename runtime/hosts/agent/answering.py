@@ -58,10 +58,14 @@ async def answer(question: Question, text: str, listener: Listener) -> Ended:
     except AgentRunError as error:
         raise CallFailed(_failure(error)) from error
     reason = "refused" if refusal else _ENDS.get(seen.finish_reason, "completed" if seen.finish_reason else "")
-    return Ended.model_validate({
-        "reason": reason or "no_finish_mark", "model": seen.model,
-        "input_tokens": seen.input_tokens, "output_tokens": seen.output_tokens,
-    })
+    return Ended.model_validate(
+        {
+            "reason": reason or "no_finish_mark",
+            "model": seen.model,
+            "input_tokens": seen.input_tokens,
+            "output_tokens": seen.output_tokens,
+        }
+    )
 
 
 @asynccontextmanager
@@ -105,7 +109,10 @@ async def _events(stream: StreamedResponse, listener: Listener) -> None:
 
 def _model(endpoint: Endpoint, client: httpx2.AsyncClient) -> OpenAIChatModel:
     sdk = AsyncOpenAI(
-        base_url=endpoint.base_url, api_key=endpoint.api_key or "none", http_client=client, max_retries=0,
+        base_url=endpoint.base_url,
+        api_key=endpoint.api_key or "none",
+        http_client=client,
+        max_retries=0,
         timeout=httpx2.Timeout(None, connect=_CONNECT_SECONDS),
     )
     provider = OpenAICompatibleProvider(endpoint.provider, openai_client=sdk)
@@ -133,8 +140,11 @@ def _failure(error: AgentRunError) -> Failure:
     """A status from before the stream, or an answer that the library could not use."""
     if isinstance(error, ModelHTTPError):
         return Failure(
-            code=status_code(error.status_code), message=server_words(error.body), called=True,
-            status=error.status_code, retry_after=error.retry_after,
+            code=status_code(error.status_code),
+            message=server_words(error.body),
+            called=True,
+            status=error.status_code,
+            retry_after=error.retry_after,
         )
     cause = error.__cause__
     if isinstance(cause, APIStatusError):  # a redirect: followed, it would be a second POST

@@ -42,9 +42,7 @@ class EndpointSource(Protocol):
         """Start what the model needs; its window in tokens if reported. Raises :class:`Fault`, with nothing called."""
         ...
 
-    def lease(
-        self, model: str, progress: Callable[[HostProgress], None]
-    ) -> AbstractAsyncContextManager[Endpoint]:
+    def lease(self, model: str, progress: Callable[[HostProgress], None]) -> AbstractAsyncContextManager[Endpoint]:
         """The endpoint, kept alive until the block is left. Entering raises :class:`Fault`, with nothing called."""
         ...
 
@@ -98,14 +96,19 @@ class OwnDialect:
         except ValidationError:
             return HostFault("host_crashed", str(error), called=called, rpc_code=error.code)
         return HostFault(
-            failure.code, failure.message, called=called or failure.called,
-            status=failure.status, retry_after=failure.retry_after,
+            failure.code,
+            failure.message,
+            called=called or failure.called,
+            status=failure.status,
+            retry_after=failure.retry_after,
         )
 
 
 def _question(endpoint: Endpoint, settings: HostSettings, prompt: Prompt) -> Question:
     question = Question(
-        endpoint=endpoint, instructions=sendable(settings.instructions), sampling=dict(settings.sampling),
+        endpoint=endpoint,
+        instructions=sendable(settings.instructions),
+        sampling=dict(settings.sampling),
         history=tuple(Message(role=message.role, text=sendable(message.text)) for message in prompt.history),
     )
     size = len(question.model_dump_json().encode())

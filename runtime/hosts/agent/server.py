@@ -27,8 +27,13 @@ from runtime.hosts.agent.answering import Listener, answer
 from runtime.hosts.agent.transport import CallFailed
 from runtime.hosts.agent.wire import META, Ended, Failure, Question
 
-_STOPS = {"completed": "end_turn", "no_finish_mark": "end_turn", "length": "max_tokens", "refused": "refusal",
-          "cancelled": "cancelled"}
+_STOPS = {
+    "completed": "end_turn",
+    "no_finish_mark": "end_turn",
+    "length": "max_tokens",
+    "refused": "refusal",
+    "cancelled": "cancelled",
+}
 _FAILED = -32001
 
 
@@ -99,8 +104,10 @@ class OwnAgent:
         error = task.exception()
         if error is None:
             return task.result()
-        failure = error.failure if isinstance(error, CallFailed) else Failure(
-            code="host_crashed", message=type(error).__name__, called=True
+        failure = (
+            error.failure
+            if isinstance(error, CallFailed)
+            else Failure(code="host_crashed", message=type(error).__name__, called=True)
         )
         raise RequestError(_FAILED, failure.code, {META: failure.model_dump()})
 

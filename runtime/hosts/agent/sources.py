@@ -51,8 +51,12 @@ class ServerSource:
         """Raises :class:`RejectedFault` ``model_unavailable`` if the server was removed."""
         server = self._server()
         yield Endpoint(
-            base_url=server.base_url, model=model, api_key=await self._keys.get(server.id), provider=server.id,
-            proxy=proxy_for(server), limits=Limits(silence=self._settings().silence_seconds),
+            base_url=server.base_url,
+            model=model,
+            api_key=await self._keys.get(server.id),
+            provider=server.id,
+            proxy=proxy_for(server),
+            limits=Limits(silence=self._settings().silence_seconds),
         )
 
     def _server(self) -> Server:
@@ -80,7 +84,10 @@ class LocalSource:
         """Keep the engine for one prompt; raises as :meth:`prepare`."""
         async with self._engine.lease(self._find(model), progress) as running:
             yield Endpoint(
-                base_url=running.base_url, model=running.model, api_key=running.api_key, provider="local",
+                base_url=running.base_url,
+                model=running.model,
+                api_key=running.api_key,
+                provider="local",
                 limits=Limits(silence=self._settings().silence_seconds),
             )
 

@@ -18,8 +18,13 @@ from runtime.hosts.agent.sse import EventReader, ServerEvent
 from runtime.hosts.agent.wire import Endpoint, Failure, Limits
 from runtime.hosts.agent.words import server_words
 
-_NEVER_SENT = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.PoolTimeout, httpx2.ProxyError,
-               httpx2.UnsupportedProtocol)
+_NEVER_SENT = (
+    httpx2.ConnectError,
+    httpx2.ConnectTimeout,
+    httpx2.PoolTimeout,
+    httpx2.ProxyError,
+    httpx2.UnsupportedProtocol,
+)
 _MOST_ERROR_BYTES = 64 * 1024
 _MOST_WHOLE_BYTES = 16 * 1024 * 1024
 _ERROR_BODY_SECONDS = 5.0
@@ -85,7 +90,9 @@ class WatchedTransport(httpx2.AsyncBaseTransport):
         self._answer = answer
         self._before_post = before_post
         self._inner = httpx2.AsyncHTTPTransport(
-            trust_env=False, retries=0, proxy=endpoint.proxy or None,
+            trust_env=False,
+            retries=0,
+            proxy=endpoint.proxy or None,
             limits=httpx2.Limits(max_keepalive_connections=0),
         )
 

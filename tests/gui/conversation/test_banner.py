@@ -16,9 +16,16 @@ from app.theme import ThemeController
 from drafts.phases import Phase
 from tests.gui.fit import cut_off
 
-LONG = BannerText("The program that runs this model could not be started. " * 2, "Your text is kept. " * 8, "danger",
-                  (BannerAction("a", "Try again", True), BannerAction("b", "Save a copy as file…"),
-                   BannerAction("c", "Keep as draft")))
+LONG = BannerText(
+    "The program that runs this model could not be started. " * 2,
+    "Your text is kept. " * 8,
+    "danger",
+    (
+        BannerAction("a", "Try again", True),
+        BannerAction("b", "Save a copy as file…"),
+        BannerAction("c", "Keep as draft"),
+    ),
+)
 
 
 @pytest.fixture
@@ -70,10 +77,14 @@ def test_a_long_banner_wraps_at_every_width(banner: Banner, width: int, qtbot: Q
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("shown", "token"), [
-    (recovery_banner(Phase.RESUME_REQUIRED), "info_soft"), (conflict_banner(), "warn_soft"),
-    (save_error_banner("disk_full"), "danger_soft"),
-])
+@pytest.mark.parametrize(
+    ("shown", "token"),
+    [
+        (recovery_banner(Phase.RESUME_REQUIRED), "info_soft"),
+        (conflict_banner(), "warn_soft"),
+        (save_error_banner("disk_full"), "danger_soft"),
+    ],
+)
 def test_each_tone_has_its_ground_in_both_themes(
     banner: Banner, themes: ThemeController, scheme: str, shown: BannerText, token: str
 ) -> None:

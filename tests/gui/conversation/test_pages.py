@@ -130,12 +130,18 @@ def test_chips_say_what_they_are_about(themes: ThemeController, qtbot: QtBot) ->
     assert header.model.accessibleName() == f"Model: {'x' * 60}" and len(header.model.text()) <= 36
 
 
-@pytest.mark.parametrize(("status", "tone", "text"), [
-    (save_status(None), "text_faint", "Nothing to save"), (save_status("saved", 0), "text_faint", "Nothing to save"),
-    (save_status("saved", 12), "ok", "Saved r12"), (save_status("saving", 12), "accent", "Saving…"),
-    (save_status("dirty", 12), "accent", "Not saved yet"), (save_status("conflict", 12), "warn", "Both versions kept"),
-    (save_status("error", 12, "disk_full"), "danger", "Not saved: the disk is full"),
-])
+@pytest.mark.parametrize(
+    ("status", "tone", "text"),
+    [
+        (save_status(None), "text_faint", "Nothing to save"),
+        (save_status("saved", 0), "text_faint", "Nothing to save"),
+        (save_status("saved", 12), "ok", "Saved r12"),
+        (save_status("saving", 12), "accent", "Saving…"),
+        (save_status("dirty", 12), "accent", "Not saved yet"),
+        (save_status("conflict", 12), "warn", "Both versions kept"),
+        (save_status("error", 12, "disk_full"), "danger", "Not saved: the disk is full"),
+    ],
+)
 def test_the_status_line_says_whether_this_version_is_saved(
     themes: ThemeController, qtbot: QtBot, status: Status, tone: str, text: str
 ) -> None:

@@ -105,7 +105,9 @@ class Hand(Screen):
 
     def received(self) -> str:
         """What is stored of the newest answer so far."""
-        rows = self.stored.state("SELECT coalesce((SELECT group_concat(text, '') FROM (SELECT text FROM item_chunks "
-                                 "WHERE item_id = i.id ORDER BY rowid)), '') || i.text FROM items i "
-                                 "WHERE i.kind = 'assistant' ORDER BY i.rowid DESC LIMIT 1")
+        rows = self.stored.state(
+            "SELECT coalesce((SELECT group_concat(text, '') FROM (SELECT text FROM item_chunks "
+            "WHERE item_id = i.id ORDER BY rowid)), '') || i.text FROM items i "
+            "WHERE i.kind = 'assistant' ORDER BY i.rowid DESC LIMIT 1"
+        )
         return str(rows[0][0]) if rows else ""

@@ -82,8 +82,13 @@ class Screen:
     def is_at(self, title: str) -> bool:
         """The conversation of that title is what the window shows, with its own text."""
         draft = self.desk.draft
-        return (self.on_session and self.painted.window.windowTitle().startswith(title) and title in self.transcript
-                and draft is not None and not draft.loading)
+        return (
+            self.on_session
+            and self.painted.window.windowTitle().startswith(title)
+            and title in self.transcript
+            and draft is not None
+            and not draft.loading
+        )
 
     def is_at_draft(self) -> bool:
         draft = self.desk.draft
@@ -106,8 +111,10 @@ class Screen:
         deadline = loop.time() + seconds
         while not condition():
             if loop.time() > deadline:
-                raise AssertionError(f"not within {seconds:.0f} s: {what}. Text {self.text!r}, said {self.said!r}, "
-                                     f"transcript {self.transcript[-200:]!r}")
+                raise AssertionError(
+                    f"not within {seconds:.0f} s: {what}. Text {self.text!r}, said {self.said!r}, "
+                    f"transcript {self.transcript[-200:]!r}"
+                )
             await asyncio.sleep(0.003)
 
     async def step(self) -> None:

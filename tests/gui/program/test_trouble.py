@@ -219,8 +219,10 @@ def test_a_vanished_workspace_folder_is_said_and_the_text_kept(window: Window, t
     folder.mkdir()
 
     async def scenario(hand: Hand) -> None:
-        await hand.until(lambda: hand.is_at_draft() and hand.desk.draft is not None
-                         and hand.desk.draft.place.root == str(folder), "the folder's draft")
+        await hand.until(
+            lambda: hand.is_at_draft() and hand.desk.draft is not None and hand.desk.draft.place.root == str(folder),
+            "the folder's draft",
+        )
         hand.type("in the project")
         await hand.saved()
         folder.rmdir()

@@ -42,8 +42,11 @@ class Window:
 
     def settings(self, default_model: str, provider: FakeProvider | None = None) -> None:
         """Write the settings file as a person would have chosen."""
-        servers = () if provider is None else (
-            Server(id="fake", name="Fake", base_url=provider.base_url, models=("fake-model",)),)
+        servers = (
+            ()
+            if provider is None
+            else (Server(id="fake", name="Fake", base_url=provider.base_url, models=("fake-model",)),)
+        )
         stored = Settings(servers=servers, default_model=default_model, theme="light")
         self.folder.settings.write_text(stored.model_dump_json())
 

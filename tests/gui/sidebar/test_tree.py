@@ -172,9 +172,7 @@ def test_a_title_is_edited_in_place_and_only_announced(tree: ProjectTree, qtbot:
     assert rows.model().index(3, 0).data() == "Port names"
 
 
-def test_rows_that_arrive_while_a_title_is_edited_do_not_take_the_typed_title(
-    tree: ProjectTree, qtbot: QtBot
-) -> None:
+def test_rows_that_arrive_while_a_title_is_edited_do_not_take_the_typed_title(tree: ProjectTree, qtbot: QtBot) -> None:
     heard, rows = Heard(tree), listed(tree)
     tree.set_open("session", "s2")
     tree.start_rename()

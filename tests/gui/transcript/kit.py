@@ -12,8 +12,10 @@ from app.transcript.view import TranscriptView
 
 
 def rows(count: int, words: int = 30) -> list[Row]:
-    return [Row(f"r{number}", "user" if number % 2 == 0 else "assistant", f"{number} " + "word " * words)
-            for number in range(count)]
+    return [
+        Row(f"r{number}", "user" if number % 2 == 0 else "assistant", f"{number} " + "word " * words)
+        for number in range(count)
+    ]
 
 
 def tops(view: TranscriptView) -> dict[str, int]:

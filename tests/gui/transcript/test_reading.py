@@ -43,8 +43,9 @@ def test_a_double_click_takes_a_word_and_a_third_the_paragraph(view: TranscriptV
 def test_shift_click_extends(view: TranscriptView) -> None:
     view.set_rows([Row("a", "assistant", "one two three")])
     QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=point_of(view, "a", 0))
-    QTest.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier,
-                     point_of(view, "a", 7))
+    QTest.mouseClick(
+        view.viewport(), Qt.MouseButton.LeftButton, Qt.KeyboardModifier.ShiftModifier, point_of(view, "a", 7)
+    )
     assert view.selection.text() == "one two"
 
 

@@ -11,10 +11,18 @@ FIRST = QRect(0, 0, 1920, 1040)
 SECOND = QRect(1920, 0, 1280, 1000)
 
 
-@pytest.mark.parametrize("wanted", [
-    QRect(100, 100, 1200, 800), QRect(2000, 50, 1000, 700), QRect(-5000, -5000, 1200, 800), QRect(1900, 990, 900, 600),
-    QRect(0, 0, 9000, 9000), QRect(1895, 20, 800, 600), QRect(-700, 100, 800, 600),
-])
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        QRect(100, 100, 1200, 800),
+        QRect(2000, 50, 1000, 700),
+        QRect(-5000, -5000, 1200, 800),
+        QRect(1900, 990, 900, 600),
+        QRect(0, 0, 9000, 9000),
+        QRect(1895, 20, 800, 600),
+        QRect(-700, 100, 800, 600),
+    ],
+)
 def test_a_window_is_always_wholly_on_one_screen(wanted: QRect) -> None:
     place = fitted(wanted, [FIRST, SECOND])
     assert FIRST.contains(place) or SECOND.contains(place)

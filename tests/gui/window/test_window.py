@@ -31,8 +31,12 @@ def window(themes: ThemeController, icons: Icons, qtbot: QtBot) -> Iterator[Main
     page.composer.show_document(ComposerDocument())
     made.add_page(page, page.panes())
     made.show_page(page)
-    tree.set_rows([TreeRow("workspace", "global", "global", "Global", "1"),
-                   TreeRow("session", "s1", "global", "A conversation", "2 h")])
+    tree.set_rows(
+        [
+            TreeRow("workspace", "global", "global", "Global", "1"),
+            TreeRow("session", "s1", "global", "A conversation", "2 h"),
+        ]
+    )
     qtbot.addWidget(made, before_close_func=_let_go)
     made.show()
     made.activateWindow()
@@ -85,10 +89,16 @@ def test_no_two_actions_share_a_shortcut(window: MainWindow) -> None:
     assert len(set(keys)) == len(keys)
 
 
-@pytest.mark.parametrize(("text", "signal"), [
-    ("Add a server", "add_server_requested"), ("Quit", "close_requested"), ("Send", "send_requested"),
-    ("Stop", "stop_requested"), ("Discard", "discard_requested"),
-])
+@pytest.mark.parametrize(
+    ("text", "signal"),
+    [
+        ("Add a server", "add_server_requested"),
+        ("Quit", "close_requested"),
+        ("Send", "send_requested"),
+        ("Stop", "stop_requested"),
+        ("Discard", "discard_requested"),
+    ],
+)
 def test_a_menu_entry_announces_its_wish(window: MainWindow, qtbot: QtBot, text: str, signal: str) -> None:
     window.menus.set_state(running=True, can_send=True, is_session=True, has_draft=True)
     with qtbot.waitSignal(getattr(window, signal)):
@@ -115,8 +125,13 @@ def test_no_navigation_key_sends(window: MainWindow, qtbot: QtBot) -> None:
     qtbot.keyClicks(editor, "text")
     control, none = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.NoModifier
     with qtbot.assertNotEmitted(window.send_requested), qtbot.assertNotEmitted(page_of(window).composer.send_requested):
-        for key, with_key in ((Qt.Key.Key_N, control), (Qt.Key.Key_O, control), (Qt.Key.Key_F6, none),
-                              (Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier), (Qt.Key.Key_Escape, none)):
+        for key, with_key in (
+            (Qt.Key.Key_N, control),
+            (Qt.Key.Key_O, control),
+            (Qt.Key.Key_F6, none),
+            (Qt.Key.Key_F6, Qt.KeyboardModifier.ShiftModifier),
+            (Qt.Key.Key_Escape, none),
+        ):
             for _ in range(10):
                 qtbot.keyClick(window.focusWidget() or window, key, with_key)
     assert editor.toPlainText() == "text"
@@ -145,9 +160,7 @@ def test_editing_keys_stay_with_the_editor(window: MainWindow, qtbot: QtBot) -> 
     assert editor.toPlainText() == "one"
 
 
-def test_the_theme_is_chosen_in_the_menu_and_ticked(
-    window: MainWindow, themes: ThemeController, qtbot: QtBot
-) -> None:
+def test_the_theme_is_chosen_in_the_menu_and_ticked(window: MainWindow, themes: ThemeController, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.theme_chosen) as heard:
         action(window, "Dark").trigger()
     assert heard.args == ["dark"] and themes.theme.scheme == "dark"
@@ -191,9 +204,14 @@ def test_the_list_of_shortcuts_is_made_of_the_menus(window: MainWindow) -> None:
 
 
 def test_every_control_that_takes_the_focus_has_a_name(window: MainWindow) -> None:
-    nameless = [widget for widget in window.findChildren(QWidget)
-                if widget.focusPolicy() & Qt.FocusPolicy.TabFocus and widget.isVisible() and not widget.focusProxy()
-                and not widget.accessibleName()]
+    nameless = [
+        widget
+        for widget in window.findChildren(QWidget)
+        if widget.focusPolicy() & Qt.FocusPolicy.TabFocus
+        and widget.isVisible()
+        and not widget.focusProxy()
+        and not widget.accessibleName()
+    ]
     assert nameless == []
 
 

@@ -13,14 +13,17 @@ from runtime.base.errors import EnvironmentFault, Fault, RejectedFault
 CODES = [code for code in SENTENCES if code]
 
 
-@pytest.mark.parametrize(("fault", "status"), [
-    (EnvironmentFault("disk_full"), 1),
-    (RejectedFault("conflict"), 3),
-    (EnvironmentFault("dispatch_unknown"), 4),
-    (SendFailed(RejectedFault("model_unavailable"), ""), 3),
-    (SendFailed(EnvironmentFault("disk_full"), "drf-1"), 1),
-    (SendFailed(EnvironmentFault("dispatch_unknown"), "drf-1"), 4),
-])
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [
+        (EnvironmentFault("disk_full"), 1),
+        (RejectedFault("conflict"), 3),
+        (EnvironmentFault("dispatch_unknown"), 4),
+        (SendFailed(RejectedFault("model_unavailable"), ""), 3),
+        (SendFailed(EnvironmentFault("disk_full"), "drf-1"), 1),
+        (SendFailed(EnvironmentFault("dispatch_unknown"), "drf-1"), 4),
+    ],
+)
 def test_the_status_is_that_of_the_cause(fault: Fault, status: int) -> None:
     assert status_of(fault) == status
 

@@ -6,8 +6,12 @@ import pytest
 
 from app.questions import Question, discard_question, running_question, send_as_new_question, unsaved_question
 
-ASKED = [discard_question("compare the two", 214), send_as_new_question(), unsaved_question(["a"], "disk_full"),
-         running_question(2)]
+ASKED = [
+    discard_question("compare the two", 214),
+    send_as_new_question(),
+    unsaved_question(["a"], "disk_full"),
+    running_question(2),
+]
 
 
 @pytest.mark.parametrize("question", ASKED)

@@ -7,20 +7,37 @@ import pytest
 from app.preferences.server_form import EXAMPLES, ServerForm, check_base_url, suggested_name
 
 
-@pytest.mark.parametrize(("entered", "url"), [
-    ("http://localhost:11434/v1", "http://localhost:11434/v1"), ("localhost:1234/v1/", "http://localhost:1234/v1"),
-    ("  https://API.example.com/v1/chat/completions ", "https://api.example.com/v1"),
-    ("HTTP://[::1]:8000/v1/models", "http://[::1]:8000/v1"), ("127.0.0.1:8080", "http://127.0.0.1:8080"),
-])
+@pytest.mark.parametrize(
+    ("entered", "url"),
+    [
+        ("http://localhost:11434/v1", "http://localhost:11434/v1"),
+        ("localhost:1234/v1/", "http://localhost:1234/v1"),
+        ("  https://API.example.com/v1/chat/completions ", "https://api.example.com/v1"),
+        ("HTTP://[::1]:8000/v1/models", "http://[::1]:8000/v1"),
+        ("127.0.0.1:8080", "http://127.0.0.1:8080"),
+    ],
+)
 def test_an_address_is_normalised(entered: str, url: str) -> None:
     checked = check_base_url(entered)
     assert (checked.url, checked.problem) == (url, "")
 
 
-@pytest.mark.parametrize("entered", [
-    "", "  ", "ftp://x/v1", "http://", "http://host:99999/v1", "http://host:port/v1", "http://a b/v1",
-    "http://user:secret@host/v1", "http://host/v1?key=1", "http://[::1/v1", "file:///etc/passwd",
-])
+@pytest.mark.parametrize(
+    "entered",
+    [
+        "",
+        "  ",
+        "ftp://x/v1",
+        "http://",
+        "http://host:99999/v1",
+        "http://host:port/v1",
+        "http://a b/v1",
+        "http://user:secret@host/v1",
+        "http://host/v1?key=1",
+        "http://[::1/v1",
+        "file:///etc/passwd",
+    ],
+)
 def test_what_is_no_address_gets_one_sentence(entered: str) -> None:
     checked = check_base_url(entered)
     assert checked.url == "" and checked.problem.endswith(".")

@@ -30,16 +30,48 @@ class Folder:
 FOLDERS = [Folder(GLOBAL, "global"), Folder(TIDE, "tide-tables")]
 
 
-def draft(place: Place = TIDE, *, line: str = "compare the two", content: bool = True, state: SaveState = "saved",
-          phase: str | None = None, key: DraftKey | None = None) -> DraftSummary:
-    return DraftSummary("dft_1", key or DraftKey.workspace(place.workspace_id), place, 3, line, "active", content,
-                        state, phase, NOW - MINUTE)
+def draft(
+    place: Place = TIDE,
+    *,
+    line: str = "compare the two",
+    content: bool = True,
+    state: SaveState = "saved",
+    phase: str | None = None,
+    key: DraftKey | None = None,
+) -> DraftSummary:
+    return DraftSummary(
+        "dft_1",
+        key or DraftKey.workspace(place.workspace_id),
+        place,
+        3,
+        line,
+        "active",
+        content,
+        state,
+        phase,
+        NOW - MINUTE,
+    )
 
 
-def session(number: int, *, title: str = "", place: Place = TIDE, ago: int = HOUR,
-            state: TurnState | None = TurnState.COMPLETED) -> Session:
-    return Session(f"ses_{number}", f"top_{number}", place, title, "first_line", SessionPresence.OPEN, {}, {}, "", 1, 1,
-                   NOW - ago, NOW - ago, state)
+def session(
+    number: int, *, title: str = "", place: Place = TIDE, ago: int = HOUR, state: TurnState | None = TurnState.COMPLETED
+) -> Session:
+    return Session(
+        f"ses_{number}",
+        f"top_{number}",
+        place,
+        title,
+        "first_line",
+        SessionPresence.OPEN,
+        {},
+        {},
+        "",
+        1,
+        1,
+        NOW - ago,
+        NOW - ago,
+        state,
+    )
 
 
 def rows(drafts: list[DraftSummary], sessions: list[Session]) -> list[TreeRow]:
@@ -47,11 +79,22 @@ def rows(drafts: list[DraftSummary], sessions: list[Session]) -> list[TreeRow]:
 
 
 def test_workspaces_come_with_draft_then_conversations_by_last_activity_and_the_global_one_last() -> None:
-    built = rows([draft()], [session(1, title="old", ago=3 * HOUR), session(2, title="new", ago=HOUR),
-                             session(3, title="elsewhere", place=GLOBAL)])
+    built = rows(
+        [draft()],
+        [
+            session(1, title="old", ago=3 * HOUR),
+            session(2, title="new", ago=HOUR),
+            session(3, title="elsewhere", place=GLOBAL),
+        ],
+    )
     assert [(row.kind, row.title) for row in built] == [
-        ("workspace", "tide-tables"), ("draft", "compare the two"), ("session", "new"), ("session", "old"),
-        ("workspace", "Global"), ("session", "elsewhere")]
+        ("workspace", "tide-tables"),
+        ("draft", "compare the two"),
+        ("session", "new"),
+        ("session", "old"),
+        ("workspace", "Global"),
+        ("session", "elsewhere"),
+    ]
     assert [row.note for row in built] == ["2", "14:01", "1 h", "3 h", "1", "1 h"]
 
 
@@ -59,22 +102,37 @@ def test_a_draft_without_content_is_not_listed() -> None:
     assert [row.kind for row in rows([draft(content=False)], [])] == ["workspace", "workspace"]
 
 
-@pytest.mark.parametrize(("state", "phase", "mark", "note"), [
-    ("saved", None, "draft", "14:01"), ("dirty", None, "unsaved", "14:01"), ("saving", None, "unsaved", "14:01"),
-    ("error", None, "error", "not saved"), ("conflict", None, "conflict", "conflict"),
-    ("saved", "starting", "running", "14:01"), ("saved", "resume_required", "interrupted", "interrupted"),
-    ("saved", "dispatch_unknown", "unknown", "unknown"), ("conflict", "starting", "conflict", "conflict"),
-])
+@pytest.mark.parametrize(
+    ("state", "phase", "mark", "note"),
+    [
+        ("saved", None, "draft", "14:01"),
+        ("dirty", None, "unsaved", "14:01"),
+        ("saving", None, "unsaved", "14:01"),
+        ("error", None, "error", "not saved"),
+        ("conflict", None, "conflict", "conflict"),
+        ("saved", "starting", "running", "14:01"),
+        ("saved", "resume_required", "interrupted", "interrupted"),
+        ("saved", "dispatch_unknown", "unknown", "unknown"),
+        ("conflict", "starting", "conflict", "conflict"),
+    ],
+)
 def test_a_draft_is_marked_by_its_state(state: SaveState, phase: str | None, mark: str, note: str) -> None:
     row = rows([draft(state=state, phase=phase)], [])[1]
     assert (row.mark, row.note) == (mark, note)
 
 
-@pytest.mark.parametrize(("state", "mark", "note"), [
-    (TurnState.RUNNING, "running", "now"), (TurnState.ADMITTED, "running", "now"),
-    (TurnState.INTERRUPTED, "interrupted", "interrupted"), (TurnState.FAILED, "failed", "failed"),
-    (TurnState.UNKNOWN, "unknown", "unknown"), (TurnState.CANCELLED, "", "1 h"), (TurnState.COMPLETED, "", "1 h"),
-])
+@pytest.mark.parametrize(
+    ("state", "mark", "note"),
+    [
+        (TurnState.RUNNING, "running", "now"),
+        (TurnState.ADMITTED, "running", "now"),
+        (TurnState.INTERRUPTED, "interrupted", "interrupted"),
+        (TurnState.FAILED, "failed", "failed"),
+        (TurnState.UNKNOWN, "unknown", "unknown"),
+        (TurnState.CANCELLED, "", "1 h"),
+        (TurnState.COMPLETED, "", "1 h"),
+    ],
+)
 def test_a_conversation_is_marked_by_its_last_turn(state: TurnState, mark: str, note: str) -> None:
     row = rows([], [session(1, state=state)])[1]
     assert (row.mark, row.note) == (mark, note)
@@ -93,8 +151,10 @@ def test_an_untitled_conversation_is_never_shown_by_its_id() -> None:
 
 
 def test_archived_trashed_and_erased_conversations_are_not_listed() -> None:
-    hidden = [replace(session(n), presence=presence) for n, presence in enumerate(
-        (SessionPresence.ARCHIVED, SessionPresence.TRASHED, SessionPresence.ERASED))]
+    hidden = [
+        replace(session(n), presence=presence)
+        for n, presence in enumerate((SessionPresence.ARCHIVED, SessionPresence.TRASHED, SessionPresence.ERASED))
+    ]
     assert [row.kind for row in rows([], hidden)] == ["workspace", "workspace"]
 
 
@@ -112,8 +172,10 @@ def test_a_missing_folder_says_so() -> None:
 def test_rows_are_spoken_with_kind_title_state_and_time() -> None:
     built = rows([draft(state="dirty")], [session(1, title="harmonic fit", ago=2 * HOUR)])
     assert [row.spoken for row in built[:3]] == [
-        "Workspace, tide-tables, 1 conversation", "Draft, compare the two, not saved yet, 14:01",
-        "Conversation, harmonic fit, 2 h"]
+        "Workspace, tide-tables, 1 conversation",
+        "Draft, compare the two, not saved yet, 14:01",
+        "Conversation, harmonic fit, 2 h",
+    ]
 
 
 def test_titles_are_one_printable_line() -> None:
@@ -121,11 +183,21 @@ def test_titles_are_one_printable_line() -> None:
     assert len(clean_title("x" * 100_000)) == 200
 
 
-@pytest.mark.parametrize(("ago", "label"), [
-    (-HOUR, "now"), (30_000, "now"), (12 * MINUTE, "12 min"), (2 * HOUR, "2 h"), (7 * HOUR, "07:02"),
-    (24 * HOUR, "Sun"), (6 * 24 * HOUR, "Tue"), (7 * 24 * HOUR, "23 Nov"), (320 * 24 * HOUR, "14 Jan"),
-    (340 * 24 * HOUR, "Dec 2025"),
-])
+@pytest.mark.parametrize(
+    ("ago", "label"),
+    [
+        (-HOUR, "now"),
+        (30_000, "now"),
+        (12 * MINUTE, "12 min"),
+        (2 * HOUR, "2 h"),
+        (7 * HOUR, "07:02"),
+        (24 * HOUR, "Sun"),
+        (6 * 24 * HOUR, "Tue"),
+        (7 * 24 * HOUR, "23 Nov"),
+        (320 * 24 * HOUR, "14 Jan"),
+        (340 * 24 * HOUR, "Dec 2025"),
+    ],
+)
 def test_times_are_short_and_unambiguous(ago: int, label: str) -> None:
     assert TimeLabels(NOW, UTC).past(NOW - ago) == label
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 from app.transcript.blocks import HARD_LIMIT, SOFT_LIMIT, Piece, extend_pieces, pieces_of
 from app.transcript.rows import Row, RowKind
 
-_PARTS = st.sampled_from(["a", "b ", "\n", "\n\n", "```", "```py\n", "\n```\n", "~~~", "`", "修", "word " * 40,
-                          "x" * 900, "y" * 4000])
+_PARTS = st.sampled_from(
+    ["a", "b ", "\n", "\n\n", "```", "```py\n", "\n```\n", "~~~", "`", "修", "word " * 40, "x" * 900, "y" * 4000]
+)
 
 
 def _pieces(text: str, kind: RowKind = "assistant") -> list[Piece]:

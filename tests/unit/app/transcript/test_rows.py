@@ -7,15 +7,31 @@ from runtime.base.handover import JsonObject
 from runtime.sessions.model import Item, ItemKind, ItemState, Turn, TurnState
 
 
-def _item(seq: int, kind: ItemKind, text: str = "", turn: str = "t1", state: ItemState = "final",
-          data: JsonObject | None = None) -> Item:
+def _item(
+    seq: int,
+    kind: ItemKind,
+    text: str = "",
+    turn: str = "t1",
+    state: ItemState = "final",
+    data: JsonObject | None = None,
+) -> Item:
     data = data or {}
     return Item(f"i{seq}", "s", seq, turn, kind, state, text, data, "", 1, 1000 + seq)
 
 
 def _turn(turn_id: str, state: TurnState, **members: str) -> Turn:
-    return Turn(turn_id, "s", "sub", state, members.get("error_code", ""), members.get("error", ""), "owner",
-                members.get("finish_reason", ""), 1, 2)
+    return Turn(
+        turn_id,
+        "s",
+        "sub",
+        state,
+        members.get("error_code", ""),
+        members.get("error", ""),
+        "owner",
+        members.get("finish_reason", ""),
+        1,
+        2,
+    )
 
 
 def test_user_and_assistant_items_become_rows_in_order() -> None:
@@ -39,8 +55,7 @@ def test_an_ending_stands_once_behind_the_last_item_of_its_turn() -> None:
 
 
 def test_each_bad_ending_is_said_in_words() -> None:
-    for state in (TurnState.INTERRUPTED, TurnState.FAILED, TurnState.CANCELLED, TurnState.UNKNOWN,
-                  TurnState.TIMED_OUT):
+    for state in (TurnState.INTERRUPTED, TurnState.FAILED, TurnState.CANCELLED, TurnState.UNKNOWN, TurnState.TIMED_OUT):
         row = ending_row(_turn("t", state, error_code="host_crashed"))
         assert row is not None and row.label and row.text
 

@@ -150,8 +150,9 @@ async def test_the_catalogue_lists_what_is_there_without_asking_anyone(house: Ho
 
 async def test_an_empty_choice_is_the_live_default_and_every_choice_is_strict(house: House) -> None:
     assert await house.catalogue.resolve("") == BUILT_IN_DEFAULT
-    house.settings.update(servers=(Server(id="box", name="Box", base_url="http://box/v1", models=("m",)),),
-                          default_model="box:m")
+    house.settings.update(
+        servers=(Server(id="box", name="Box", base_url="http://box/v1", models=("m",)),), default_model="box:m"
+    )
     assert await house.catalogue.resolve("") == "box:m"
     assert await house.catalogue.resolve("scripted:slow") == "scripted:slow"
     for choice in ("box:other", "nobody:m", "local:absent"):
@@ -199,8 +200,10 @@ async def test_N01_only_a_remote_server_that_trusts_it_gets_the_systems_proxy(
 
 
 def test_what_the_start_imports_pulls_in_no_heavy_library() -> None:
-    code = ("import sys, runtime.hosts.registry, runtime.hosts.catalogue, runtime.hosts.port, runtime.settings.peek\n"
-            "print([name for name in ('acp', 'pydantic', 'httpx2', 'openai', 'pydantic_ai', 'keyring')"
-            " if name in sys.modules])")
+    code = (
+        "import sys, runtime.hosts.registry, runtime.hosts.catalogue, runtime.hosts.port, runtime.settings.peek\n"
+        "print([name for name in ('acp', 'pydantic', 'httpx2', 'openai', 'pydantic_ai', 'keyring')"
+        " if name in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

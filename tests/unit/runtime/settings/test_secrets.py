@@ -16,13 +16,20 @@ ROOT = Path(__file__).parents[4]
 
 
 def store(folder: Path, backend: str) -> SecretStore:
-    environment = {**os.environ, "FAKE_KEYRING": str(folder / "keyring.json"), "PYTHON_KEYRING_BACKEND": backend,
-                   "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "FAKE_KEYRING": str(folder / "keyring.json"),
+        "PYTHON_KEYRING_BACKEND": backend,
+        "PYTHONPATH": str(ROOT),
+    }
     return SecretStore(folder / "secrets.json", KEYCHAIN, environment)
 
 
-WORKING, LOCKED, NONE = "tests.fakes.keyrings.FileKeyring", "tests.fakes.keyrings.LockedKeyring", \
-    "keyring.backends.fail.Keyring"
+WORKING, LOCKED, NONE = (
+    "tests.fakes.keyrings.FileKeyring",
+    "tests.fakes.keyrings.LockedKeyring",
+    "keyring.backends.fail.Keyring",
+)
 
 
 async def test_a_working_keyring_keeps_the_key_and_the_file_only_its_name(tmp_path: Path) -> None:

@@ -68,8 +68,17 @@ def test_settings_of_a_newer_version_are_refused_and_left_untouched(tmp_path: Pa
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"version": 1, "theme": "pink"}', '{"version": 1, "aura": 1}',
-                                  '{"version": 1, "engine_idle_seconds": "5"}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "{",
+        "[]",
+        '{"version": 1, "theme": "pink"}',
+        '{"version": 1, "aura": 1}',
+        '{"version": 1, "engine_idle_seconds": "5"}',
+    ],
+)
 def test_a_damaged_file_is_refused_and_left_untouched(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.json"
     path.write_text(text)

@@ -123,11 +123,17 @@ async def test_what_a_model_thinks_aloud_is_withheld(desk: Desk) -> None:
 async def test_the_request_holds_the_conversation_and_nothing_else(desk: Desk) -> None:
     history = (HistoryMessage("user", "one"), HistoryMessage("assistant", "two"))
     async with FakeProvider() as provider:
-        await desk.ask(provider, Prompt("three", history), instructions="Be brief.",
-                       sampling={"temperature": 0.5, "max_tokens": 20, "seed": 7})
+        await desk.ask(
+            provider,
+            Prompt("three", history),
+            instructions="Be brief.",
+            sampling={"temperature": 0.5, "max_tokens": 20, "seed": 7},
+        )
     assert provider.last.json["messages"] == [
-        {"role": "system", "content": "Be brief."}, {"role": "user", "content": "one"},
-        {"role": "assistant", "content": "two"}, {"role": "user", "content": "three"},
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": "one"},
+        {"role": "assistant", "content": "two"},
+        {"role": "user", "content": "three"},
     ]
     body = provider.last.json
     assert (body["temperature"], body["max_tokens"], body["seed"]) == (0.5, 20, 7)

@@ -47,8 +47,11 @@ def test_an_event_can_be_written_again() -> None:
     assert read(ServerEvent("", "a\nb").encode()) == [ServerEvent("", "a\nb")]
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1), max_size=5),
-       st.sampled_from([b"\n", b"\r\n", b"\r"]), st.data())
+@given(
+    st.lists(st.text(st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), min_size=1), max_size=5),
+    st.sampled_from([b"\n", b"\r\n", b"\r"]),
+    st.data(),
+)
 def test_P12_where_the_bytes_are_cut_makes_no_difference(texts: list[str], end: bytes, data: st.DataObject) -> None:
     stream = b"".join(b"data: " + text.encode() + end + end for text in texts)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
