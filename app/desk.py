@@ -173,18 +173,6 @@ class Desk(QObject):
         self.painted.session_page.composer.focus_editor()
         await self._read(DraftKey.session(session_id), session.place, intent)
 
-    async def place_of(self, workspace_id: str) -> Place:
-        """The workspace of that id. Raises :class:`RejectedFault` ``workspace_unavailable`` if nothing knows it."""
-        if workspace_id == GLOBAL.workspace_id:
-            return GLOBAL
-        registered = await self.services.workspaces.list() if self.services is not None else []
-        places = [workspace.place for workspace in registered]
-        places += [summary.place for summary in await self.side.drafts.summaries()]
-        for place in places:
-            if place.workspace_id == workspace_id:
-                return place
-        raise RejectedFault("workspace_unavailable")
-
     async def store_place(self) -> None:
         """Note what is visible for the next start. Raises :class:`EnvironmentFault` as saving does."""
         if self.draft is not None:

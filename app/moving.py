@@ -17,6 +17,9 @@ from app.questions import discard_question
 from app.tree_feed import TreeFeed
 from drafts.model import DraftKey
 from drafts.open_draft import OpenDraft
+from runtime.base.errors import RejectedFault
+from runtime.base.handover import Place
+from runtime.workspaces.registry import GLOBAL
 
 _LINE = 60
 
@@ -81,7 +84,7 @@ class Moving(QObject):
 
     async def _open_draft(self, row_id: str, intent: Intent) -> None:
         workspace_id, _, slot = row_id.partition("/")
-        place = await self._desk.place_of(workspace_id)
+        place = await self._place_of(workspace_id)
         await self._desk.show_draft(DraftKey.workspace(place.workspace_id, slot or "primary"), place, intent)
 
     async def _open_folder(self, path: str, intent: Intent) -> None:
@@ -89,13 +92,25 @@ class Moving(QObject):
         self._feed.nudge_all()
         await self._desk.show_draft(DraftKey.workspace(place.workspace_id), place, intent)
 
+    async def _place_of(self, workspace_id: str) -> Place:
+        """The workspace of that id. Raises :class:`RejectedFault` ``workspace_unavailable`` if nothing knows it."""
+        if workspace_id == GLOBAL.workspace_id:
+            return GLOBAL
+        registered = await self._services.workspaces.list()
+        places = [workspace.place for workspace in registered]
+        places += [summary.place for summary in await self._desk.side.drafts.summaries()]
+        for place in places:
+            if place.workspace_id == workspace_id:
+                return place
+        raise RejectedFault("workspace_unavailable")
+
     async def _rename(self, session_id: str, title: str) -> None:
         await self._services.sessions.rename(session_id, title)
         self._feed.nudge_all()
 
     async def _discard_row(self, row_id: str) -> None:
         workspace_id, _, slot = row_id.partition("/")
-        place = await self._desk.place_of(workspace_id)
+        place = await self._place_of(workspace_id)
         key = DraftKey.workspace(place.workspace_id, slot or "primary")
         await self._discard(await self._desk.side.drafts.open(key, place))
 

@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def environment(folder: Path, given: Mapping[str, str] = os.environ) -> dict[str, str]:
-    """``given``, with compiled modules kept in ``folder`` as an installation keeps them: nobody compiles at each start."""
+    """``given``, with compiled modules kept in ``folder``, as an installation keeps them."""
     inherited = {name: value for name, value in given.items() if name != "PYTHONDONTWRITEBYTECODE"}
     return {**inherited, "PYTHONPYCACHEPREFIX": os.fspath(folder / "compiled")}
 

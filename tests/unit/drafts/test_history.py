@@ -7,7 +7,6 @@ from drafts.model import TextEdit
 from runtime.base.failpoints import Step
 from tests.unit.drafts.conftest import GLOBAL, KEY, Desk
 
-
 _STEP = Step("tests.history")
 
 
