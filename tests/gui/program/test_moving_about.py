@@ -104,6 +104,7 @@ def test_a_draft_that_is_being_sent_is_not_discarded(window: Window) -> None:
         hand.type("question")
         hand.enter()
         await hand.until(lambda: hand.stored.phases == ["runtime_failed"], "a failed start")
+        await hand.until(lambda: hand.titles("draft") == ["question"], "the draft in the tree")
         row = next(one for one in hand.rows if one.kind == "draft")
         hand.painted.window.tree.discard_draft_requested.emit(row.id)
         await hand.answer("discard")

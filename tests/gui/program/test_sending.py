@@ -273,13 +273,14 @@ def test_the_newest_wish_wins_whatever_is_read_first(window: Window, tmp_path: P
 
     async def scenario(hand: Hand) -> None:
         await hand.conversation("first question")
-        row = next(one for one in hand.rows if one.title == "first question")
+        await hand.until(lambda: "first question" in hand.titles(), "the conversation in the tree")
+        row = next(one for one in hand.rows if one.kind == "session")
         for _ in range(10):
+            await hand.back_to_draft()
             hand.program._raise(str(folder))
             hand.painted.window.tree.activate(row)
             await hand.until(lambda: hand.is_at("first question"), "the conversation")
             await hand.holds(lambda: hand.is_at("first question"), "the newest wish")
-            await hand.back_to_draft()
 
     window.run(scenario)
 
