@@ -12,10 +12,11 @@ from runtime.base.record import record
 
 
 def usual_root() -> Path:
-    """The platform's user data folder. On Linux the rule is one line and spares the start a library."""
+    """The platform's user data folder. On Linux the rule is short and spares the start a library; a relative
+    ``XDG_DATA_HOME`` is ignored, as the XDG specification asks."""
     if sys.platform == "linux":
-        home = os.environ.get("XDG_DATA_HOME", "").strip() or os.path.expanduser("~/.local/share")
-        return Path(home, "Inkfast")
+        home = os.environ.get("XDG_DATA_HOME", "").strip()
+        return Path(home if os.path.isabs(home) else os.path.expanduser("~/.local/share"), "Inkfast")
     return load_now("platformdirs").user_data_path("Inkfast", appauthor=False)
 
 

@@ -173,7 +173,7 @@ async def test_errors_back_off_and_retry_and_keep_the_text(desk: Desk, monkeypat
         await desk.clock.advance(pause - 0.1)
         assert failing.tries == tries - 1
         await desk.clock.advance(0.11)
-        await desk.until(lambda wanted=tries: failing.tries == wanted and draft.state == "error")
+        await desk.until(lambda wanted=tries: failing.tries == wanted and not draft.saving)
     await desk.clock.advance(2.01)
     await desk.until(lambda: draft.state == "saved")
     assert _states(desk)[-2:] == ["error", "saved"]
