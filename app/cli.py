@@ -78,6 +78,7 @@ def command_parser() -> Parser:
     send.add_argument("--workspace", metavar="PATH", help="the folder it belongs to (default: none, global)")
     send.add_argument("--model", default="", help="a model reference as `inkfast models list` shows it")
     send.add_argument("--effort", default="", help="reasoning effort, if the model offers it")
+    send.add_argument("--file", action="append", default=[], metavar="F", help="a text file to include; repeatable")
     send.add_argument("--wait", action="store_true", help="stream the answer to the standard output")
     send.add_argument("text", metavar="TEXT", help="the text, or - for the standard input (UTF-8)")
     _json(send)

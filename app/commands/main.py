@@ -86,6 +86,7 @@ async def _send(folder: DataFolder, options: argparse.Namespace) -> int:
         wait=options.wait,
         as_json=options.json,
     )
+    request = send.composed(request, options.file)
     try:
         side = await open_drafts(folder, SystemClock(), _bug)
     except Fault as fault:

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app.banner_texts import recovery_banner
 from app.commands.failing import FAILED, REFUSED, UNKNOWN, SendFailed, kept_as
+from app.commands.files import with_files
 from app.commands.output import print_json, say, write
 from app.commands.watcher import Watcher
 from app.compose import DraftSide, Services
@@ -44,6 +46,16 @@ class Request:
     effort: str
     wait: bool
     as_json: bool
+    refusal: Fault | None = None
+    """Why it cannot be sent as asked; known before anything was opened."""
+
+
+def composed(request: Request, files: Sequence[str]) -> Request:
+    """``request`` with ``files`` in its text. If one cannot be read, the text alone is kept and nothing is sent."""
+    try:
+        return replace(request, text=with_files(request.text, files)) if files else request
+    except RejectedFault as fault:
+        return replace(request, refusal=fault)
 
 
 async def run(services: Services, request: Request) -> int:
@@ -56,6 +68,7 @@ async def run(services: Services, request: Request) -> int:
     draft = await _draft(services.side.drafts, place, request)
     watcher = Watcher(services.sessions, streams=request.wait and not request.as_json)
     try:
+        refusal = request.refusal or refusal
         if refusal is not None:
             raise refusal
         operation = await services.first.submit(services.first.capture(draft.id))
