@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 
 from drafts import operations
-from drafts.cancel import cancel
+from drafts.cancel import WORKER_SECONDS, cancel
 from drafts.capture import Capture, capture
 from drafts.operations import PHASE
 from drafts.phases import Operation, Phase
@@ -126,7 +126,7 @@ class FirstExecution:
         try:
             if operation.phase is not Phase.RESERVED or self._belongs_elsewhere(operation, captured):
                 return operation
-            return await self._carry(operation, reserved.execution)
+            return await self._carry(operation, reserved.execution, WORKER_SECONDS)
         finally:
             reserved.lease.release()
 
@@ -136,9 +136,9 @@ class FirstExecution:
             "request", operation.draft_id, operation.request_id
         )
 
-    async def _carry(self, operation: Operation, execution: JsonObject) -> Operation:
+    async def _carry(self, operation: Operation, execution: JsonObject, patience: float = 0.0) -> Operation:
         try:
-            reached = await carry(self._bench, operation, execution)
+            reached = await carry(self._bench, operation, execution, patience)
         except Exception:
             self._watch(operation.id)
             raise

@@ -23,13 +23,16 @@ BEFORE_ADMIT = failpoints.declare("submission.before_admit", "handed over or not
 AFTER_ADMIT = failpoints.declare("submission.after_admit", "the receipt decides, and nothing is admitted again")
 
 
-async def carry(bench: Workbench, operation: Operation, execution: JsonObject) -> Operation:
-    """Take a reserved or resumable operation as far as it goes; unchanged if another worker has it.
+async def carry(bench: Workbench, operation: Operation, execution: JsonObject, patience: float = 0.0) -> Operation:
+    """Take a reserved or resumable operation as far as it goes; unchanged if another worker keeps it.
+
+    ``patience`` is how many seconds it waits for that: the worker of an operation that has just ended may still hold
+    the session, and a send that comes right then must not stay reserved with nobody at work on it.
 
     Raises :class:`Fault` only if the drafts store itself cannot be written; the operation then waits for
     :func:`drafts.watch.watch`.
     """
-    lease = bench.leases.try_acquire("worker", operation.session_id)
+    lease = await bench.leases.acquire("worker", operation.session_id, seconds=patience)
     if lease is None:
         return await bench.read(operation.id)
     try:

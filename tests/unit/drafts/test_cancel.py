@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from drafts.events import DraftEvent, OperationChanged
 from drafts.phases import Operation, Phase
 from runtime.base.errors import EnvironmentFault
 from runtime.base.folder import DataFolder
@@ -159,3 +160,22 @@ async def test_a_cancel_before_the_reservation_was_carried_out_wins(desk: Desk) 
     assert desk.gateway.count("create") == 0
     again = await desk.sent(" b")
     assert (again.phase, again.session_id) == (Phase.ACCEPTED, operation.session_id)
+
+
+async def test_a_send_right_after_a_cancel_waits_for_the_worker_that_is_still_ending(desk: Desk) -> None:
+    cancelled = await desk.first.cancel((await desk.reserved()).id)
+    assert cancelled.phase is Phase.CANCELLED
+    desk.events.clear()
+    ending = desk.bench.leases.try_acquire("worker", cancelled.session_id)
+    assert ending is not None
+    send = asyncio.ensure_future(desk.first.submit(desk.first.capture(cancelled.draft_id)))
+    while Phase.RESERVED not in [operation.phase for operation in map(_operation, desk.events) if operation]:
+        await asyncio.sleep(0)
+    await desk.first.latest(cancelled.draft_id)  # one more round: the lease was asked for
+    ending.release()
+    await advance(desk, 1)
+    assert (await send).phase is Phase.ACCEPTED
+
+
+def _operation(event: DraftEvent) -> Operation | None:
+    return event.operation if isinstance(event, OperationChanged) else None
