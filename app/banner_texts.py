@@ -50,6 +50,8 @@ RETRY_TURN = BannerAction("retry", "Retry", primary=True)
 RETRY_UNKNOWN = BannerAction("retry_unknown", "Send again…")
 SEND = BannerAction("send", "Send", primary=True)
 NEW_CONVERSATION = BannerAction("new_conversation", "Use in a new conversation", primary=True)
+KEEP_MINE = BannerAction("keep_mine", "Keep mine", primary=True)
+KEEP_OTHER = BannerAction("keep_other", "Keep the other")
 SAVE_COPY = BannerAction("save_copy", "Save a copy as file…")
 
 _INTERRUPTED = BannerText(
@@ -179,8 +181,9 @@ def conflict_banner() -> BannerText:
     """A draft with a stored conflict copy."""
     return BannerText(
         "This draft was also changed in another window.",
-        "Both texts are safe. The other version is stored beside this one.",
+        "Both texts are safe. Choose what stays here; the other one is kept as a copy.",
         "warn",
+        (KEEP_MINE, KEEP_OTHER),
     )
 
 

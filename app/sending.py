@@ -85,6 +85,8 @@ class Sending(QObject):
             self.send()
         elif action in ("retry", "retry_unknown"):
             self._desk.spawn("retry", self._retry(sure=action == "retry"))
+        elif action in ("keep_mine", "keep_other") and draft is not None:
+            self._desk.spawn("settle two versions", self._settle(draft.id, mine=action == "keep_mine"))
         elif action == "new_conversation":
             self._desk.spawn("move", self._move_to_new())
         elif action == "save_copy" and draft is not None:
@@ -152,6 +154,16 @@ class Sending(QObject):
             self._desk.say(result.code, about=draft.key)
         self._desk.refresh()
 
+    async def _settle(self, draft_id: str, *, mine: bool) -> None:
+        """Which of two versions stays in the draft; the other one is an earlier version or a stored copy."""
+        drafts = self._desk.side.drafts
+        if mine:
+            await drafts.keep_mine(draft_id)
+        else:
+            await drafts.reload(draft_id)
+            self._desk.typist.refresh()
+        self._desk.refresh()
+
     async def _move_to_new(self) -> None:
         """The reserved conversation is gone for good: the text goes on as a draft with new ids."""
         draft, drafts = self._desk.draft, self._desk.side.drafts
@@ -159,8 +171,13 @@ class Sending(QObject):
             return
         target = await drafts.open(DraftKey.workspace(draft.place.workspace_id, new_id("slot")), draft.place)
         drafts.set_settings(target.id, replace(draft.settings))
-        drafts.replace_text(target.id, draft.text)
-        await drafts.save(target.id)
+        drafts.lock(draft.id, "moving")  # a key typed now would go with the old draft
+        self._desk.refresh()
+        try:
+            drafts.replace_text(target.id, draft.text)
+            await drafts.save(target.id)
+        finally:
+            drafts.unlock(draft.id)
         await drafts.discard(draft.id, draft.revision)
         await self._desk.show_draft(target.key, target.place)
 

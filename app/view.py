@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from app.banner_texts import BannerText, conflict_banner, recovery_banner, save_error_banner, turn_banner
+from app.banner_texts import (
+    BannerText,
+    conflict_banner,
+    discarded_elsewhere_banner,
+    recovery_banner,
+    save_error_banner,
+    turn_banner,
+)
 from app.composer.models import ModelChoice
 from app.composer.panel import ComposerPanel
 from app.conversation.status import save_status
@@ -36,6 +43,8 @@ def choices(entries: Sequence[ModelEntry]) -> list[ModelChoice]:
 
 def draft_banner(draft: OpenDraft, operation: Operation | None, refusal: BannerText | None) -> BannerText | None:
     """One banner: a text in danger first, then two versions, then the attempt to send, then the last refusal."""
+    if draft.status == "discarded":
+        return discarded_elsewhere_banner()
     if draft.state == "error" and draft.error_code:
         return save_error_banner(draft.error_code)
     if draft.state == "conflict":
