@@ -18,6 +18,8 @@ from tests.fakes.program import Program, rows, wait_for
 
 LIVE = ("admitted", "starting", "running", "awaiting_approval", "interrupting")
 
+_ENDED = ("completed", "cancelled")
+
 
 class Person:
     """Someone in front of the window, and what lies in the data folder meanwhile."""
@@ -44,7 +46,22 @@ class Person:
 
     def wait_turns(self, *states: str, seconds: float = 60) -> None:
         """Until the turns, oldest first, are in these states."""
-        wait_for(lambda: turn_states(self.folder) == list(states), f"turns {states}", seconds)
+        try:
+            wait_for(lambda: turn_states(self.folder) == list(states), f"turns {states}", seconds)
+        except AssertionError as error:
+            answered = [f"{len(text)} characters, at the end {text[-60:]!r}" for text in answers(self.folder)]
+            raise AssertionError(f"{error}; there is {turn_states(self.folder)}, {answered}") from error
+
+    def read_answer(self, number: int) -> None:
+        """Wait for the text of answer ``number``, and for its end; the tiny model may ramble, then Escape stops it."""
+        wait_for(
+            lambda: len(answers(self.folder)) == number and bool(answers(self.folder)[-1].strip()), "an answer", 90
+        )
+        try:
+            wait_for(lambda: turn_states(self.folder)[-1] in _ENDED, "the end of the answer", 20)
+        except AssertionError:
+            self.display.key("Escape")
+            wait_for(lambda: turn_states(self.folder)[-1] in _ENDED, "the end of a stopped answer", 30)
 
     def wait_written(self, text: str) -> None:
         """Until the journal holds ``text`` (painted or not): nothing is painted before it is written."""

@@ -13,6 +13,7 @@ from runtime.base.folder import DataFolder
 from tests.e2e.conftest import Start
 from tests.e2e.kit import active_texts
 from tests.fakes.display import Display
+from tests.fakes.gguf import write_model
 from tests.fakes.program import ROOT, Program, rows, wait_for
 
 DEAD_PROXY = "http://127.0.0.1:9"
@@ -59,12 +60,15 @@ def test_without_a_display_it_says_so_and_names_the_command(folder: DataFolder) 
 
 @pytest.mark.engine
 @pytest.mark.timeout(180)
-def test_N01_the_embedded_model_answers_behind_dead_proxies(folder: DataFolder) -> None:
+def test_N01_the_embedded_engine_answers_behind_dead_proxies(folder: DataFolder) -> None:
     hidden = ("NO_PROXY", "no_proxy", "DISPLAY", "WAYLAND_DISPLAY")
     environment = {name: value for name, value in os.environ.items() if name not in hidden}
     for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
         environment |= {name: DEAD_PROXY, name.lower(): DEAD_PROXY}
-    command = [sys.executable, "-m", "app", "send", "--wait", "--data-dir", os.fspath(folder.root), "Say hello."]
+    folder.prepare()
+    write_model(folder.models / "short.gguf")
+    asked = ["--model", "local:short", "--data-dir", os.fspath(folder.root), "Say hello."]
+    command = [sys.executable, "-m", "app", "send", "--wait", *asked]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=150, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.strip()
