@@ -15,6 +15,7 @@ from app.preferences.server_form import ServerForm, check_base_url, suggested_na
 from app.questions import other_model_question
 from app.sentences import sentence
 from drafts.model import DraftKey
+from drafts.open_draft import OpenDraft
 from runtime.base.errors import Fault
 from runtime.settings.model import Server
 
@@ -45,10 +46,9 @@ class Choosing(QObject):
         if self._desk.is_session:
             self._desk.spawn("other model", self._other_conversation(reference))
         else:
-            self._pin(reference)
+            self._pin(reference, self._desk.draft)
 
-    def _pin(self, reference: str) -> None:
-        draft = self._desk.draft
+    def _pin(self, reference: str, draft: OpenDraft | None) -> None:
         if draft is None:
             return
         settings = replace(draft.settings, model=reference, model_source="explicit" if reference else "default")
@@ -66,8 +66,9 @@ class Choosing(QObject):
         wanted = reference or catalogue.default
         title = next((entry.name for entry in catalogue.entries() if entry.reference == wanted), wanted)
         if await confirm(other_model_question(title), self._desk.painted.window, "new"):
-            await self._desk.show_draft(DraftKey.workspace(draft.place.workspace_id), draft.place)
-            self._pin(reference)
+            key = DraftKey.workspace(draft.place.workspace_id)
+            await self._desk.show_draft(key, draft.place)
+            self._pin(reference, self._desk.side.drafts.find(key))
 
     @Slot(str)
     def choose_theme(self, choice: str) -> None:

@@ -50,7 +50,7 @@ def draft_banner(draft: OpenDraft, operation: Operation | None, refusal: BannerT
     if draft.state == "conflict":
         return conflict_banner()
     if operation is not None and operation.draft_id == draft.id and operation.phase is not Phase.ACCEPTED:
-        edited = operation.phase in _QUIET and draft.is_dirty
+        edited = operation.phase in _QUIET and (draft.is_dirty or draft.revision > operation.draft_revision)
         banner = None if edited else recovery_banner(operation.phase, operation.error_code)
         if banner is not None:
             return banner
