@@ -10,9 +10,8 @@ from tests.e2e.conftest import Start
 from tests.e2e.kit import active_texts, answers, counts, painted_text, wait_gone, write_lock
 from tests.fakes.program import rows
 
-TYPED, PASTED = "Say hello to the harbour. ", "请用一句话 né 👋"
-SAVED = TYPED + PASTED
-MORE = ", and be short!"
+SAVED = "Say hello in five words."
+MORE = " 请用一句话 né 👋"
 
 
 @pytest.mark.xvfb
@@ -20,11 +19,10 @@ MORE = ", and be short!"
 @pytest.mark.timeout(240)
 def test_a_prompt_survives_a_kill_and_is_sent_once(start: Start, folder: DataFolder) -> None:
     person = start()
-    person.type(TYPED)
-    person.display.paste(PASTED)
+    person.type(SAVED)
     person.wait_saved(SAVED)
     with write_lock(folder.drafts_database):  # the kill comes before anything of it can be committed
-        person.type(MORE)
+        person.display.paste(MORE)
         person.wait_written(MORE)
         person.program.kill()
     assert active_texts(folder) == [SAVED]
@@ -32,19 +30,21 @@ def test_a_prompt_survives_a_kill_and_is_sent_once(start: Start, folder: DataFol
 
     person = start()
     assert active_texts(folder) == [SAVED + MORE]
+    person.display.key(*["BackSpace"] * len(MORE))  # the small model knows no Chinese: it would ramble
+    person.wait_saved(SAVED)
     person.display.key("Return")
     person.read_answer(1)
     assert counts(folder) == {"operations": 1, "receipts": 1, "turns": 1, "sessions": 1}
     assert rows(folder.drafts_database, "SELECT phase FROM operations") == [("accepted",)]
-    assert SAVED + MORE not in active_texts(folder)
-    assert rows(folder.state_database, "SELECT text FROM items ORDER BY seq LIMIT 1") == [(SAVED + MORE,)]
+    assert SAVED not in active_texts(folder)
+    assert rows(folder.state_database, "SELECT text FROM items ORDER BY seq LIMIT 1") == [(SAVED,)]
 
-    person.send("Once more.")
+    person.send("Say hello again, in two words.")
     person.read_answer(2)
     assert counts(folder) == {"operations": 1, "receipts": 2, "turns": 2, "sessions": 1}
     children = person.children()
     assert children, "the engine and the agent are processes of their own"
     assert person.program.quit() == 0
     wait_gone(children)
-    check(folder, texts=[SAVED + MORE])
+    check(folder, texts=[SAVED])
     assert len(answers(folder)) == 2

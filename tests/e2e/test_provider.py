@@ -42,14 +42,17 @@ def _restart_and_type(start: Start, folder: DataFolder) -> Person:
 
 
 def test_a_prompt_is_dispatched_exactly_once(start: Start, folder: DataFolder, provider: ProviderProcess) -> None:
+    text = PROMPT + " 一次 né 👋"
     person = start()
-    person.send(PROMPT)
+    person.display.paste(text)
+    person.wait_saved(text)
+    person.display.key("Return")
     person.wait_turns("completed")
     assert answers(folder) == ["Ink holds fast."]
-    assert [body["messages"][-1]["content"] for body in provider.posts()] == [PROMPT]
+    assert [body["messages"][-1]["content"] for body in provider.posts()] == [text]
     assert person.program.quit() == 0
     assert counts(folder) == {"operations": 1, "receipts": 1, "turns": 1, "sessions": 1}
-    check(folder, texts=[PROMPT], dispatches=len(provider.posts()))
+    check(folder, texts=[text], dispatches=len(provider.posts()))
 
 
 def test_S01_thirty_returns_send_once(start: Start, folder: DataFolder, provider: ProviderProcess) -> None:
