@@ -198,15 +198,6 @@ def discarded_elsewhere_banner() -> BannerText:
     return BannerText(words.what, words.safe, "warn", (NEW_CONVERSATION, SAVE_COPY))
 
 
-def unloaded_banner() -> BannerText:
-    """Safe mode: drafts are listed and not loaded."""
-    return BannerText(
-        "Safe mode: drafts are listed but not loaded.",
-        "The last two starts did not finish. Nothing was changed.",
-        "warn",
-    )
-
-
 def _failed(code: str, detail: Detail, safe: str, actions: tuple[BannerAction, ...]) -> BannerText:
     words = sentence(code, detail)
     return BannerText(words.what, _joined("Your text is kept.", safe, words.action), "danger", actions)

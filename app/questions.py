@@ -72,16 +72,6 @@ def unsaved_question(names: Sequence[str], code: str) -> Question:
     )
 
 
-def running_question(count: int) -> Question:
-    """At the end of the program, while answers are being written."""
-    what = "An answer is" if count == 1 else f"{count} answers are"
-    return Question(
-        "Quit while an answer is being written?",
-        f"{what} still being written. What has arrived is kept and marked as interrupted.",
-        (Choice("quit", "Quit", "danger"), Choice("cancel", "Stay", "primary")),
-    )
-
-
 def other_model_question(title: str) -> Question:
     """A conversation keeps its model; another one means another conversation (spec/sessions.md section 6)."""
     return Question(

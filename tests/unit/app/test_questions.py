@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.questions import Question, discard_question, running_question, send_as_new_question, unsaved_question
+from app.questions import Question, discard_question, send_as_new_question, unsaved_question
 
 ASKED = [
     discard_question("compare the two", 214),
     send_as_new_question(),
     unsaved_question(["a"], "disk_full"),
-    running_question(2),
 ]
 
 
